@@ -1,28 +1,28 @@
-/* test_sink.c - the mathematics of sink.c, as an auditor asks for it.
+/* test_sink.c - the mathematics of sink.c, for an auditor.
  *
  *     cc -O2 -DSINK_DOUBLE test_sink.c -o test -lm && ./test
  *
  *     1  Gradients      of every variant, and which of them must be 0
  *     2  A slow model   the paper's formulas once more, in plain loops
  *     3  By hand        numbers worked out on paper
- *     4  Equivalences   two ways to one result: tiles and loops, with a cache and
- *                       without, one thread and many, one row of an axis as another
+ *     4  Equivalences   two ways to one result: one row of an axis as another,
+ *                       tiles and loops, a batch and its parts, 1 to 16 threads
  *     5  Golden         numbers of an independent model in PyTorch
  *     6  Metrics        what sections 3 to 7 of the paper measure
  *     7  Propositions   what `./sink check` prints
  *
  * SPDX-License-Identifier: MIT
  *
- * The double build is the oracle. There gradients are held to differences of
- * fourth order, and every bound that comes from rounding is a multiple of the
- * build's epsilon. Four things here know nothing of sink.c but its parameters:
- * the differences of chapter 1, the slow model, numbers by hand, golden numbers.
+ * The double build is the oracle: only there are single gradients compared with
+ * differences of fourth order. Most bounds on rounding are multiples of the
+ * build's epsilon. Four things do not depend on the code that they check: the
+ * differences of chapter 1, the slow model, numbers by hand, golden numbers.
  *
- * data/check/harness.c says how a test is written, run and read. data/check has
- * the tests of all else: rows that the paper lacks and every pair of rows
+ * data/check/harness.c says how a test is written, run and read. data/check
+ * tests all else: rows that the paper lacks and every pair of rows
  * (test_rows.c), programs and files (test_program.c), text (test_text.c), the
- * machine's arithmetic (test_kernels.c). They include this file for its slow
- * model. Tags in brackets are those of sink.c's masthead. */
+ * machine's arithmetic (test_kernels.c). test_rows.c, test_hf.c and test_paper.c
+ * include this file. Tags in brackets are those of sink.c's masthead. */
 #ifndef SINK_H
 #define SINK_NO_MAIN
 #define SINK_TESTS_ALONE
@@ -31,20 +31,20 @@
 #include "data/check/harness.c"
 #include "data/check/golden.c"
 
-/* What the tests expect of each part of a model. A companion's tests put their own
- * in the place of some of the paper's, and fill in what is NULL here (*). */
+/* What the tests expect of each part of a model. A companion's tests replace some
+ * members of PAPER, and fill in those that are NULL there (*). */
 struct Slow;
 struct Scores;
 typedef struct Oracle {
-  /* chapter 1: is the gradient of x 0, within *most of the largest? (*) Can rows of
-   * this similarity see nothing? (*) How much larger is a difference's bound? */
+  /* chapter 1: is the gradient of x 0, to *most of the model's largest? (*) Can
+   * rows of this similarity see nothing? (*) The factor of a difference's bound */
   bool (*zero)(const Lab *b, const Tensor *x, double *most);
   bool (*faint)(const Config *c);
   double (*slack)(const Config *c);
-  /* chapter 5 (*): one step of Muon on x, unless it is no matrix of its: false */
+  /* chapter 5 (*): one step of Muon on x; false if x is not Muon's to step */
   bool (*muon)(Lab *b, const Tensor *x, const Step *s, real *first);
-  /* chapter 2, in the order of a forward. (*) heads: behind q, k, v; kind: the rows
-   * of sink.c that `row` is held against */
+  /* chapter 2, in the order of a forward. (*) heads: called after q, k, v; kind:
+   * the functions of sink.c that `row` checks */
   void (*embed)(const struct Slow *s, int id, double *h);
   void (*norm)(const struct Slow *s, const char *name, double *y,
                const double *x);
@@ -75,35 +75,35 @@ static const char *const *variants(Test *t) {
   return list;
 }
 
-/* Of chapter 2: does query i see key j? In which bucket is a key? */
+/* Of chapter 2: does query i see key j? The bucket of a distance. */
 static bool slow_sees(const Config *c, int l, int i, int j);
 static int slow_bucket(int n);
 
-/* How far a key stands behind its query; one ahead of it is at 0. */
+/* The distance of key j behind query i; 0 for a key ahead. */
 static int behind(int i, int j) { return i > j ? i - j : 0; }
 
 /* ==========
  * 1  Gradients
  *
- * Differences (8 (f(+h) - f(-h)) - (f(+2h) - f(-2h))) / 12h for single numbers
- * of each tensor, and for all of them at once along a random direction. One
- * bound holds for every tensor of every variant, relative to the tensor's
- * largest gradient. Where differences at two steps do not agree with each other,
- * a kink (ReLU, elu + 1's second derivative, the clamp) lies between the points,
- * or there is rounding: that number says nothing and is counted as skipped. At a
- * wrong gradient they do agree. */
+ * A gradient must equal (8 (f(+h) - f(-h)) - (f(+2h) - f(-2h))) / 12h, with f the
+ * loss: for single numbers of each tensor, and along a random direction in which
+ * all n move. One bound holds for every tensor of every variant, relative to the
+ * tensor's largest gradient, times sqrt(n) along the direction. The best of five
+ * h counts. If it misses and no two h agree, rounding or a kink (ReLU, the clamp,
+ * elu + 1's second derivative) spoils the difference, which counts as skipped. At
+ * a wrong gradient they agree. */
 
 enum { SAMPLES = 16 };
 static const double GRADIENT_BOUND = 1e-6;
 
-/* THE TABLE OF EXPECTED ZEROS. The gradient of every other tensor is not 0.
+/* THE TABLE OF EXPECTED ZEROS. No other tensor has gradient 0.
  *
- *   k*, with v* = 0       they act through Z alone, and Z does not move: Z = 1,
- *   the learned logit     or a clamp that binds no row of this layer. Exactly 0
- *   b_K                   adds one number to all scores of a row, which exp
- *                         forgets where Z scales with s: a sum, a p-norm, a clamp
- *                         that binds every row. Not with an extra column, which
- *                         stays behind; nor where k is rotated or enters phi. To
+ *   k*, if v* = 0         they act through Z alone, which is constant: Z = 1, or
+ *   the learned logit     the clamp binds no row of this layer. Exactly 0
+ *   b_K                   adds one number to all scores of a row, which cancels
+ *                         under exp if Z scales with s: a sum, a p-norm, a clamp
+ *                         that binds every row. Not with an extra column, whose
+ *                         score stays, nor if k is rotated or enters phi. 0 to
  *                         rounding
  *   numbers of a tensor   that nothing reaches: `unreached`. Exactly 0 */
 static int rows_bound(const Lab *b, int l, int *rows);
@@ -128,9 +128,9 @@ static bool slow_zero(const Lab *b, const Tensor *x, double *most) {
          && !c->extra;
 }
 
-/* Does nothing in this batch reach number i of x? So it is with an id that is
- * not fed (unless the head is tied), a position past the end, a bucket that no
- * row sees, a frozen dim of k* [T13]. */
+/* Does nothing in this batch reach number i of x? It may belong to an id that is
+ * not fed (unless wte is tied), a position past the end, a bucket that no row
+ * sees or a frozen dim of k* [T13]. */
 static bool unreached(const Lab *b, const Tensor *x, idx i) {
   const Config *c = &b->m.c;
   int N = config_rows(c, b->T), row = (int)(i / tensor_cols(x));
@@ -153,8 +153,8 @@ static bool unreached(const Lab *b, const Tensor *x, idx i) {
   return frozen(&b->m, x, i);
 }
 
-/* How many of layer l's *rows the clamp binds: the weights of a row sum to 1 or
- * -1 there, and else to less. */
+/* How many of layer l's *rows the clamp binds: their weights sum to 1 or -1,
+ * those of other rows to less in size. */
 static int rows_bound(const Lab *b, int l, int *rows) {
   const Config *c = &b->m.c;
   int S = config_columns(c, b->T), over = 0;
@@ -168,7 +168,6 @@ static int rows_bound(const Lab *b, int l, int *rows) {
   return over;
 }
 
-/* What a test has tried so far. */
 typedef struct Tally {
   long checked, skipped;   /* differences */
   int zeros;               /* tensors whose gradient must be 0 */
@@ -193,7 +192,7 @@ static double difference(Lab *b, const Tensor *x, const double *along,
   return (8 * (f[0] - f[1]) - (f[2] - f[3])) / (12 * h);
 }
 
-/* One difference along `along`, held to the gradient's share; relative to size. */
+/* Compares the gradient along `along` with differences, relative to size. */
 static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *along,
                   double size) {
   static const double STEPS[] = {3e-4, 6e-5, 1e-5, 2e-6, 2e-3};
@@ -271,9 +270,8 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
   free(along);
 }
 
-/* In float a difference of losses has few digits, and only one is worth having:
- * along the whole gradient it is the gradient's length, at the best of 5
- * steps. */
+/* In float a difference of losses has few digits, so only one is taken: along
+ * the whole gradient it is the gradient's length, at the best of 5 steps. */
 static void check_length(Test *t, Lab *b) {
   static const double STEPS[] = {0.02, 0.004, 0.001, 3e-4, 1e-4};
   idx n = b->m.count;
@@ -330,7 +328,7 @@ static void tell_tally(Test *t, const Tally *y) {
   snprintf(t->what, sizeof t->what, "%.100s", y->where);
 }
 
-/* Every variant of the paper, and what the rows of sections 2 and 7 need
+/* The gradients of every variant of the paper, and of what sections 2 and 7 need
  * besides: key heads, biases, LayerNorm, tied embeddings. */
 static void gradients__every_variant(Test *t) {
   static const char *const BESIDES[] = {
@@ -349,13 +347,13 @@ static void gradients__every_variant(Test *t) {
   tell_tally(t, &y);
 }
 
-/* The operations of Table 15 and their relatives: each kernel, similarity,
- * normaliser and extra column that goes together. NULL after the last. */
+/* Flags of Table 15's operations and their relatives, every compatible kernel,
+ * similarity, normaliser and extra column, with one of `rest`; NULL ends. */
 static const char *const *operations(Test *t, const char *const *rest,
                                      int n_rest);
 
-/* Each operation, once among other rows, through tiles and through plain loops.
- * The clamp binds some rows and leaves some alone. */
+/* The gradients of each operation beside one of REST, in tiles and in plain
+ * loops. The clamp must bind some rows and not others. */
 static void gradients__every_operation(Test *t) {
   static const char *const REST[] = {
       "--pos none --linear-bias", "",
@@ -389,6 +387,7 @@ static const char *const TILED[] = {
     "--pos alibi --extra-value ones --extra-norm 3",
     "--pos relative --kernel elu --sim identity --window 40", NULL};
 
+/* Gradients over 70 tokens, three tiles, along one direction of each tensor. */
 static void gradients__tiles(Test *t) {
   Tally y = {0};
   LABS_OF(b, 1, 70, TILED)
@@ -415,9 +414,9 @@ static void gradients__at_zero(Test *t) {
     }
 }
 
-/* [T10] Gradients are added to what is there, so a batch is the mean of its
- * sequences, each with its share; and twice is double. T5's sums by distance
- * and the input's own gradient a.dh are of one backward alone. */
+/* [T10] A backward adds to the gradients: two give twice one, and three sequences
+ * with a share of 1/3 each give their batch's. T5's sums by distance and the
+ * input's gradient a.dh start from 0 in each backward. */
 static void gradients__accumulate(Test *t) {
   LABS(b, 3, 7, "--extra kv --vbias --pos t5 --sink-token --linear-bias",
        "--pos learned --tied --norm layer", "--pos t5 --sink-token --heads 4",
@@ -442,8 +441,8 @@ static void gradients__accumulate(Test *t) {
   }
 }
 
-/* [T13] Frozen dims of k* start at 0, have gradient 0 and stay 0 under AdamW;
- * learned ones move. */
+/* [T13] Frozen dims of k* start at 0, get gradient 0 and stay 0 under AdamW;
+ * learned ones are not 0. */
 static void gradients__frozen_dims(Test *t) {
   LABS(b, 1, 8, "--extra k --extra-dims 1",
        "--extra kv --extra-dims 2 --extra-order last",
@@ -466,8 +465,8 @@ static void gradients__frozen_dims(Test *t) {
   }
 }
 
-/* A parameter that is not a number ends in a NaN loss or in a gradient that
- * names a tensor, in every variant: nothing swallows it on the way. */
+/* In every variant a NaN in any tensor makes the loss NaN or gradient_norm name
+ * a tensor: no operator swallows it. */
 static void model_backward__nan_is_seen(Test *t) {
   int planted = 0;
   LABS_OF(b, 1, 7, variants(t))
@@ -489,9 +488,9 @@ static void model_backward__nan_is_seen(Test *t) {
 /* ==========
  * 2  A slow model
  *
- * The formula of sink.c's masthead once more, for one sequence, in double, with
- * one loop for each index and nothing kept, shared or merged. It reads Config
- * and the parameters by their names, and nothing else. */
+ * The formula of sink.c's masthead once more, for one sequence, in double (rows of
+ * scores in long double), with a loop for each index and nothing shared or merged.
+ * Of sink.c it reads only Config and the parameters, by name. */
 _Static_assert(SIM_IDENTITY == 3 && NORMALIZER_PNORM == 3 && KERNEL_ROWS == 3
                && POS_ROWS == 7 && COMBINE_ROWS == 2 && VALUE_ROWS == 3
                && ACT_ROWS == 8, "a new row of the paper: it is needed here too");
@@ -532,7 +531,7 @@ static Slow slow_open(const Model *m, const Oracle *by, int T) {
                 .nf = room((idx)N * c->dim), .logits = room((idx)T * c->vocab)};
 }
 
-/* ScoreRow n of block l in h, sum, q, k, v; head h of it. */
+/* Row n of block l in `of`: h, sum, q, k, v, fq or fk. */
 static double *slow_at(const Slow *s, double *of, int l, int n, int width) {
   return of + ((idx)l * s->N + n) * width;
 }
@@ -552,7 +551,7 @@ static void slow_linear(double *y, const double *x, const real *w, const real *b
   }
 }
 
-/* RMSNorm, or LayerNorm where it takes the mean away. */
+/* RMSNorm; LayerNorm if centred. */
 static void slow_norm_of(const Config *c, bool centred, int n, double *y,
                          const double *x, const real *g, const real *b) {
   double mean = 0, square = 0;
@@ -593,7 +592,7 @@ static double slow_act(int act, double x) {
   }
 }
 
-/* FFN(x): three matrices where it is gated, else two. */
+/* FFN(x): three matrices if gated, else two. */
 static void slow_ffn(const Config *c, const real *const w[3],
                      const real *const b[3], double *y, const double *x) {
   bool gated = c->act < ACT_SWISH;
@@ -609,7 +608,7 @@ static void slow_ffn(const Config *c, const real *const w[3],
   slow_linear(y, f1, w[1 + gated], b[1 + gated], c->ffn, c->dim);
 }
 
-/* [E8] ScoreRow n of one head, in place. */
+/* [E8] Rotates row n of one head, in place. */
 static void slow_rotate(const Slow *s, int l, double *x, int n) {
   const Config *c = &s->m->c;
   int half = c->rotary_dims / 2;
@@ -639,7 +638,7 @@ static void slow_phi(const Slow *s, int l, double *y, const double *x) {
   slow_linear(y, hidden, slow_w(s, l, "phi2"), NULL, D, D);
 }
 
-/* [E6] Borders of buckets written out, as the authors' code has them. */
+/* [E6] The first distances of buckets 16 to 31, as in the authors' code. */
 static int slow_bucket(int n) {
   static const int BORDERS[] = {16, 19, 21, 24, 27, 31, 35, 40,
                                 46, 52, 59, 67, 77, 87, 99, 113};
@@ -664,7 +663,7 @@ static double slow_bias(const Slow *s, int h, int i, int j) {
   }
 }
 
-/* [FIG5] [FIG6] Tokens are numbered from 1, x* is 0; the window counts rows. */
+/* [FIG5] [FIG6] Tokens count from 1, x* up to 0; the window counts all rows. */
 static bool slow_sees(const Config *c, int l, int i, int j) {
   int token = j + 1 - c->sink_token;
   bool near = !c->window || i - j < c->window;
@@ -710,8 +709,8 @@ static double slow_value(const Slow *s, int l, int h, int i, int column, int d) 
   return c->extra_value == VALUE_E1 && d == 0 ? c->extra_norm : 0;
 }
 
-/* A row by its formulas, in long double: a = s/Z, s'/Z, d log Z / dz, m. What
- * is masked has s = 0 and derivative 0. */
+/* A row by its formulas, in long double: a = s/Z, s'/Z, d log Z / dz, m. A masked
+ * column has s = s' = 0. */
 typedef struct Scores {
   long double a[LONG_LAB], deriv[LONG_LAB], dlogz[LONG_LAB], m[LONG_LAB], Z;
 } Scores;
@@ -738,8 +737,8 @@ static long double slow_sim(int sim, long double z, long double *ds) {
   }
 }
 
-/* [T15] [E43] n columns of scores z. keys: how many a query sees, for a
- * companion's rows. A p-norm of zeros has weights 0. */
+/* [T15] [E43] A row of n scores z. keys, how many it sees, is for companions. A
+ * p-norm of zeros has weights 0. */
 static void slow_row(const Config *c, int n, int keys, const double *z,
                      Scores *r) {
   long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0;
@@ -776,7 +775,7 @@ static void slow_row(const Config *c, int n, int keys, const double *z,
   }
 }
 
-/* [E29] The output o [D] of row i of head h, and its places in the maps. */
+/* [E29] The output o [D] of row i of head h; fills its rows of the maps. */
 static void slow_head(Slow *s, int l, int h, int i, double *o) {
   const Config *c = &s->m->c;
   int column[LONG_LAB], n = 0, keys = 0, extra = c->extra != EXTRA_NONE;
@@ -802,7 +801,7 @@ static void slow_head(Slow *s, int l, int h, int i, double *o) {
   }
 }
 
-/* [T4] A head's output on its way to W_O: the value bias. */
+/* [T4] Adds the value bias to a head's output. */
 static void slow_leave(const Slow *s, int l, int h, int i, double *o,
                        const double *x) {
   int D = s->m->c.head_dim;
@@ -903,7 +902,7 @@ static void slow_logits(const Slow *s, const double *x, double *y) {
   }
 }
 
-/* H^0 of row n: x*, or the embedding, and what the position adds [E5]. */
+/* H^0 of row n: x* or the embedding, plus what the position adds [E5]. */
 static void slow_start(const Slow *s, const int *ids, int n, double *h) {
   const Config *c = &s->m->c;
   int C = c->dim, first = c->sink_token;
@@ -972,7 +971,7 @@ static double slow_distance(idx n, const real *x, const double *y) {
   return size > 0 ? most / size : most;
 }
 
-/* Sequence q of the lab both ways: every state, map and logit. */
+/* Compares every state, map and logit of sequence q with the slow model's. */
 static void compare_sequence(Test *t, Lab *b, Slow *s, int q, double bound,
                              const char *label) {
   const Config *c = &b->m.c;
@@ -1001,7 +1000,6 @@ static void compare_sequence(Test *t, Lab *b, Slow *s, int q, double bound,
          label);
 }
 
-/* Every sequence of the lab. */
 static void compare_with_slow(Test *t, Lab *b, double bound) {
   if (!b->probe)
     lab_maps(b);
@@ -1014,7 +1012,6 @@ static void compare_with_slow(Test *t, Lab *b, double bound) {
   }
 }
 
-/* Each kernel, similarity, normaliser and extra column that goes together. */
 static const char *const *operations(Test *t, const char *const *rest,
                                      int n_rest) {
   static const char *const KERNELS[] = {"identity", "elu", "mlp"};
@@ -1040,8 +1037,8 @@ static const char *const *operations(Test *t, const char *const *rest,
   return list;
 }
 
-/* [E1] to [E8] [FIG1] [T3] [T4] [T5] [T11] [T12] Every variant, and what it
- * leaves out: over few tokens, and over 70, in tiles. */
+/* [E1] to [E8] [FIG1] [T3] [T4] [T5] [T11] [T12] Every variant agrees with the
+ * slow model over 7 tokens and over 70, three tiles; so does BESIDES over 9. */
 static void model_forward__against_slow(Test *t) {
   static const char *const BESIDES[] = {
       "--norm layer --linear-bias --tied --heads 4 --kv-heads 2 --head-dim 4",
@@ -1057,8 +1054,8 @@ static void model_forward__against_slow(Test *t) {
     compare_with_slow(t, &b, 1000 * REAL_EPS);
 }
 
-/* [E4] THE FORMULA for every operation over 70 rows, so that tiles, windows,
- * prefixes and x* cross, in the plain loops and in tiles. */
+/* [E4] Every operation agrees with THE FORMULA over 70 tokens, where tiles,
+ * windows, prefixes and x* cross, in plain loops and in tiles. */
 static void attention__against_slow(Test *t) {
   static const char *const MASKS[] = {
       "--layers 1", "--layers 1 --window 5 --pos none",
@@ -1080,7 +1077,8 @@ static void attention__against_slow(Test *t) {
   note(t, "%d operations", n);
 }
 
-/* Rows wider than the pieces that sums over them go in, with odd ends. */
+/* Rows longer than the CHUNK or DEPTH that loops take at a time, with odd ends,
+ * agree with the slow model and have right gradients. */
 static void model_forward__wide(Test *t) {
   Tally y = {0};
   LABS(b, 2, 9,
@@ -1103,8 +1101,8 @@ static void model_forward__wide(Test *t) {
  *
  * 3.1  Variants, shapes and starts */
 
-/* Every row of VARIANTS resolves, is named once, has a source, and is what
- * --variant sets. [T6] [T15] Which operation is which kernel, similarity and
+/* Every row of VARIANTS resolves, has its own name and a source, and is what
+ * --variant sets. [T6] [T15] Each operation has its kernel, similarity and
  * normaliser. */
 static void variants__resolve(Test *t) {
 #define IS_OF(kernel, sim, normalizer)                                         \
@@ -1141,7 +1139,7 @@ static void variants__resolve(Test *t) {
   }
 }
 
-/* What follows from other fields; p = 1 is the plain sum [E43]. */
+/* Fields not given follow from others; p = 1 is the plain sum [E43]. */
 static void config_resolve__fills(Test *t) {
   Config c = config_of(t, "--heads 4 --dim 64 --normalizer pnorm");
   fact(t, c.head_dim == 16 && c.kv_heads == 4 && c.rotary_dims == 16,
@@ -1158,7 +1156,7 @@ static void config_resolve__fills(Test *t) {
        "resolving twice changes the model: %s", t->e.text);
 }
 
-/* A refusal has status 2, and one line with the flag and what to try. */
+/* A refusal has status 2 and one line, with the flag and what to try. */
 static void refusal(Test *t, const char *flags, int status, const Error *e,
                     const char *flag) {
   fact(t, status == 2 && e->status == 2, "%s: status %d", flags, status);
@@ -1169,7 +1167,7 @@ static void refusal(Test *t, const char *flags, int status, const Error *e,
        "%s: \"%s\"", flags, e->text);
 }
 
-/* What means nothing is refused. */
+/* Flags without a meaning are refused. */
 static void config_resolve__refuses(Test *t) {
   static const struct { const char *flags, *flag; } WRONG[] = {
       {"--heads 3", "--heads"}, {"--heads 4 --kv-heads 3", "--kv-heads"},
@@ -1231,7 +1229,7 @@ static void config_resolve__near_misses(Test *t) {
     config_kept(t, "%s", RIGHT[i]);
 }
 
-/* [T13] Which dims of k* are learned, in the order of preference. */
+/* [T13] n learned dims of k* are the first n of this order. */
 static void config_learned_dim__orders(Test *t) {
   static const struct { const char *flags; int D, order[8]; } ROWS[] = {
       {"--head-dim 8 --extra-order first", 8, {0, 1, 2, 3, 4, 5, 6, 7}},
@@ -1262,7 +1260,7 @@ static void config_learned_dim__orders(Test *t) {
     }
 }
 
-/* Rows, columns and who stands where, with and without * and x*. */
+/* The rows and columns of a map, and where * or x* and token 1 stand in it. */
 static void config_columns__by_variant(Test *t) {
   static const struct { const char *flags; int rows, columns, star, first; } ROWS[] = {
       {"", 9, 9, -1, 0}, {"--extra k", 9, 10, 0, 1}, {"--extra zero", 9, 10, 0, 1},
@@ -1289,7 +1287,7 @@ static idx counted(const Model *m, int layer) {
   return sum;
 }
 
-/* A model of these flags after others; false when it cannot be made. */
+/* A model of the flags `before`, then `flags`; false if it cannot be made. */
 static bool model_of(Test *t, Model *m, const char *before, const char *flags) {
   const Config c = config_of(t, "%s%s", before, flags);
   bool made = !t->e.status && !model_create(m, &c, false, &t->e);
@@ -1297,8 +1295,8 @@ static bool model_of(Test *t, Model *m, const char *before, const char *flags) {
   return made;
 }
 
-/* The parameters of the authors' 60M model as they count them (untouched pages
- * cost nothing), and of the 1B model from one of its blocks. */
+/* The parameters of the authors' 60M model are as many as theirs (untouched pages
+ * cost nothing), and so are the 1B model's, counted from one block. */
 static void model_create__counts(Test *t) {
   static const char SIZES[] = "--layers 10 --heads 8 --dim 768 --ffn 1536 "
                               "--vocab 50432 --context 2048 ";
@@ -1331,7 +1329,7 @@ static void model_create__counts(Test *t) {
   model_free(&m);
 }
 
-/* Shapes and the mark of --decay matrices. C 12, H 4, D 3, K 2, F 7, V 11. */
+/* Shapes, and which are --decay's matrices. C 12, H 4, D 3, K 2, F 7, V 11. */
 static void model_create__table(Test *t) {
   static const struct {
     const char *flags, *names;
@@ -1379,8 +1377,8 @@ static void model_create__table(Test *t) {
     }
 }
 
-/* The default has 2 + 9 L + 1 tensors and none of the others. All lie end to
- * end among the parameters, and so do their gradients. */
+/* The default has 3 + 9 L tensors and none of the others. Tensors lie end to end
+ * in the parameters, and in the gradients. */
 static void model_create__layout(Test *t) {
   static const char *const NOT_THERE[] = {
       "xstar", "wpe", "rel", "l0.norm1.b", "l0.bq", "l0.b3", "l0.phi1", "l0.kstar",
@@ -1401,7 +1399,7 @@ static void model_create__layout(Test *t) {
   }
 }
 
-/* A start: normal of a deviation, uniform of a half-width, or one number. */
+/* Normal with a deviation, uniform with a half-width, or one number. */
 enum { START_NORMAL, START_UNIFORM, START_AS };
 
 static void start_is(Test *t, Lab *b, const char *name, int init, int kind,
@@ -1435,9 +1433,9 @@ static void start_is(Test *t, Lab *b, const char *name, int init, int kind,
          most / sigma);
 }
 
-/* What tensors start as under --init torch, authors, gpt2: a kind under the
- * first; the others have no uniform starts, and biases of 0. The sizes are C
- * 64, H 4, D 16, F 96, V 400, L 3; the bounds are five standard errors. */
+/* How tensors start under --init torch, authors and gpt2. `kind` is torch's; the
+ * others have normals for uniforms, and biases of 0. C 64, H 4, D 16, F 96,
+ * V 400, L 3. Mean and variance are right within five standard errors. */
 static void model_init__laws(Test *t) {
   static const char SIZES[] =
       "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
@@ -1480,7 +1478,8 @@ static void model_init__laws(Test *t) {
   }
 }
 
-/* In every variant a tensor has the numbers of its seed, name and layer. */
+/* A tensor starts alike in two variants, and unlike with another seed, name or
+ * layer. */
 static void model_init__streams(Test *t) {
   LABS(a, 1, 4, "")
     LABS(b, 1, 4, "--extra kv --sim sigmoid --pos learned --vbias --place post "
@@ -1507,8 +1506,8 @@ static void model_init__streams(Test *t) {
 /* ----------
  * 3.2  Operators */
 
-/* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0 on,
- * which x* takes where there is one. */
+/* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4. n starts at 0, with
+ * x* if there is one. */
 static void embed_forward__absolute(Test *t) {
   static const double ROWS[][4] = {
       {0, 1, 0, 1},
@@ -1527,7 +1526,8 @@ static void embed_forward__absolute(Test *t) {
   }
 }
 
-/* x = (3, 4), gains (2, -1), biases (10, 20); and a row of zeros. */
+/* Norms of (3, 4) and (0, 0), with gains (2, -1) and LayerNorm's biases
+ * (10, 20). */
 static void norm_forward__by_hand(Test *t) {
   const double rms = 1 / sqrt(12.5 + 1e-5), deviation = 1 / sqrt(0.25 + 1e-5);
   const double want[2][4] = {{6 * rms, -4 * rms, 0, 0},
@@ -1549,7 +1549,7 @@ static void norm_forward__by_hand(Test *t) {
   }
 }
 
-/* RMSNorm forgets a factor, LayerNorm a constant as well (both but for eps). */
+/* With eps = 0 RMSNorm forgets a factor, LayerNorm a constant as well. */
 static void norm_forward__invariances(Test *t) {
   LABS(b, 1, 2, "--pos none --norm-eps 0",
        "--pos none --norm-eps 0 --norm layer") {
@@ -1564,7 +1564,7 @@ static void norm_forward__invariances(Test *t) {
   }
 }
 
-/* Runs the lab with its maps; the scores z [B,H,N,S] of layer 0. */
+/* Runs the lab with its maps; returns the scores z [B,H,N,S] of layer 0. */
 static real *scores(Lab *b) {
   lab_maps(b);
   lab_forward(b);
@@ -1590,8 +1590,8 @@ static void rotate__relative(Test *t) {
   }
 }
 
-/* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number for
- * every head, T5's table, ALiBi's slopes. A key ahead of its query is at 0. */
+/* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number in every
+ * head, T5's table, ALiBi's slopes. A key ahead of its query has distance 0. */
 static void distance_bias__tables(Test *t) {
   static const struct { const char *flags; int heads; double slope[8]; } ROWS[] = {
       {"--pos alibi --dim 16 --heads 8", 8,
@@ -1633,7 +1633,7 @@ static double activate(int act, double x) {
   return (double)out;
 }
 
-/* [T11] At 1 and -2 from tables of erf; libm's formulas on a grid. */
+/* [T11] Activations have known values at 1 and -2, and libm's on a grid. */
 static void activate__formulas(Test *t) {
   static const struct { int gated, bare; double at_1, at_minus_2; } KNOWN[] = {
       {ACT_SWIGLU, ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
@@ -1655,8 +1655,8 @@ static void activate__formulas(Test *t) {
     }
 }
 
-/* [FIG5] [FIG6] The mask as pictures: rows are queries, columns keys; a sink
- * token is the first of each. */
+/* [FIG5] [FIG6] The mask is as drawn: rows are queries, columns keys, x* comes
+ * first in both. */
 static void visible__pictures(Test *t) {
   static const struct { const char *flags; int N; const char *rows[6]; } ROWS[] = {
       {"", 5, {"1....", "11...", "111..", "1111.", "11111"}},
@@ -1687,7 +1687,7 @@ static void visible__pictures(Test *t) {
         }
 }
 
-/* [T4] A logit near 0 hides among many keys: at +20 it takes all. */
+/* [T4] A logit of 20 takes all weight; one near 0 would hide among many keys. */
 static void attention__logit(Test *t) {
   LABS(b, 1, 40, "--extra logit --layers 1") {
     lab_fill(&b, "l0.logit", 20);
@@ -1699,8 +1699,8 @@ static void attention__logit(Test *t) {
 /* ----------
  * 3.3  One row of scores */
 
-/* A row forward, and made again backward: weights, s'/Z, dlogz, m and Z; by the
- * fast forms of chapter 14, or by 3.6's plain one. */
+/* A row's weights, forward and made again for the backward, s'/Z, dlogz, m and Z:
+ * by the fast forms of 14.1 or the plain one of 3.6. */
 typedef struct ScoreRow {
   real a[LONG_LAB], again[LONG_LAB], deriv[LONG_LAB], dlogz[LONG_LAB];
   real m[LONG_LAB];
@@ -1724,8 +1724,8 @@ static void score_row(const RowKind *k, bool plain, const Config *c, int n,
   r->Z = (double)Z;
 }
 
-/* A row against the formulas in long double: column 0 is *, the others are keys.
- * What is masked is 0, not nearly. */
+/* Compares a row with the formulas in long double. Column 0 is *, the others are
+ * keys. What is masked must be exactly 0. */
 static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *c,
                            int n, const real *z, Scores *want) {
   static const char *const NAMES[] = {"weight", "made again", "derivative",
@@ -1740,7 +1740,7 @@ static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *
   by->row(c, n, keys, exact, want);
   score_row(by->kind ? by->kind(c) : &PAPER_ROW, plain, c, n, z, &r);
   double bound = 4 * REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c->pnorm);
-  if (want->Z != 0 && !plain)            /* a plain Z of exp is less e^top */
+  if (want->Z != 0 && !plain)            /* exp's plain Z is Z e^-top */
     within(t, (double)(r.Z / want->Z), 1, bound,
            "Z of sim %d, normalizer %d, p %g", c->sim, c->normalizer, c->pnorm);
   for (int j = 0; j < n; j++) {
@@ -1756,8 +1756,9 @@ static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *
   }
 }
 
-/* Random rows of every length; a fifth of each is masked. sims, normalizers:
- * words for flags, ended by NULL. How many operations were refused. */
+/* Compares random rows of seven lengths, a fifth of each masked. sims and
+ * normalizers are words for flags, ended by NULL. Returns how many operations
+ * are refused. */
 static int rows_as_formula(Test *t, const Oracle *by, const char *const *sims,
                            const char *const *normalizers) {
   static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
@@ -1796,7 +1797,7 @@ static int rows_as_formula(Test *t, const Oracle *by, const char *const *sims,
   return refused;
 }
 
-/* [T15] [E43] */
+/* [T15] [E43] The numbers of a row are the formulas' in every operation. */
 static void row__every_operation(Test *t) {
   static const char *const SIMILARITIES[] = {"exp", "sigmoid", "elu", "identity", NULL};
   static const char *const NORMALIZERS[] = {
@@ -1806,7 +1807,7 @@ static void row__every_operation(Test *t) {
   fact(t, refused == 2, "%d refused: identity with a sum, with p < 1", refused);
 }
 
-/* A row of n scores that are all z; NaN where it is not made again. */
+/* A row of n equal scores z; a[0] is NaN if the backward makes it otherwise. */
 static ScoreRow *flat_row(int sim, int normalizer, double p, int n, double z) {
   static ScoreRow r;
   const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
@@ -1821,8 +1822,8 @@ static ScoreRow *flat_row(int sim, int normalizer, double p, int n, double z) {
   return &r;
 }
 
-/* Scores of any size. A softmax row starts from -infinity and not from a finite
- * stand-in, so that a row of hugely negative scores is uniform, not zero. */
+/* Rows of equal scores are right at any size. A row's maximum starts from
+ * -infinity, not from a finite stand-in: hugely negative scores weigh evenly. */
 static void row_forward__extremes(Test *t) {
   static const double SIZES[] = {-1e5, -1e4, -745, -104, 0, 89, 710, 1e4, 1e5};
   EACH(i, SIZES)
@@ -1849,8 +1850,8 @@ static void row_forward__extremes(Test *t) {
        "exp with Z = 1 hides its overflow");
 }
 
-/* sigmoid / (sigmoid + 1e-8): at z = -18.42 the two are equal, and further down
- * nothing is left. */
+/* A lone sigmoid s weighs s / (s + 1e-8): a half at z = -18.42, where s = 1e-8,
+ * and nothing far below. */
 static void row_forward__tiny_sigmoids(Test *t) {
   static const double Z[] = {-17, -18, -18.420680743952367, -20, -25, -40, -80};
   EACH(i, Z) {
@@ -1871,9 +1872,9 @@ static void row_forward__tiny_sigmoids(Test *t) {
   }
 }
 
-/* [E43] The p-norm's traps: a row of zeros has weights, metric and derivatives
- * 0. A sigmoid so far down that s^p underflows has (1/n)^(1/p) all the same,
- * and so it is, nearly, where s itself is denormal. */
+/* [E43] Under a p-norm a row of zeros has weights, metric and derivatives 0.
+ * Equal sigmoids weigh (1/n)^(1/p) even where s^p underflows, and within 1 % of it
+ * where s is denormal. */
 static void row_forward__pnorm_traps(Test *t) {
   static const double DOWN[][2] = {{-80, -95}, {-700, -730}};
   const double *down = DOWN[REAL_EPS < 1e-10];
@@ -1901,7 +1902,7 @@ static void row_forward__pnorm_traps(Test *t) {
 }
 
 /* max(|sum|, 1) on four equal scores of the identity: Z drops the sum's sign,
- * dlogz keeps it; at |sum| = 1 exactly nothing binds. */
+ * dlogz keeps it; at |sum| = 1 the clamp does not bind. */
 static void row_forward__clamp_branches(Test *t) {
   static const struct { double z, a, deriv, dlogz, m; } ROWS[] = {
       {2, 0.25, 0.125, 0.125, 0.25}, {-2, -0.25, 0.125, -0.125, 0.25},
@@ -1918,7 +1919,7 @@ static void row_forward__clamp_branches(Test *t) {
   }
 }
 
-/* A score that is not a number makes weights that are not, always. */
+/* A NaN score has a NaN weight and metric in every operation. */
 static void row_forward__nan(Test *t) {
   static ScoreRow r;
   for (int k = 0; k < SIM_ROWS * NORMALIZER_ROWS; k++)
@@ -1936,9 +1937,9 @@ static void row_forward__nan(Test *t) {
 /* ----------
  * 3.4  Loss, AdamW, schedule */
 
-/* [E1] Mean cross-entropy of every target. [FIG5] With a prefix of p the first
- * p-1 predictions, whose rows have seen their answer, are not scored: loss_row
- * is -1 there, and their targets do not matter. */
+/* [E1] The loss is the mean cross-entropy. [FIG5] With a prefix of p the first p-1
+ * predictions, whose rows have seen their answer, are not scored: loss_row is -1
+ * there, and their targets do not matter. */
 static void model_loss__direct(Test *t) {
   LABS(b, 3, 9, "", "--tied", "--sink-token", "--place post", "--vocab 300",
        "--norm layer --extra kv", "--prefix 1", "--prefix 2", "--prefix 8",
@@ -1965,9 +1966,9 @@ static void model_loss__direct(Test *t) {
   }
 }
 
-/* SLICE rows of logits exist at a time: batches just below, at and above its
- * multiples, with dy = (softmax - 1[target]) / n, dW_cls = nf^T dy and dnf =
- * dy W_cls^T in closed form. */
+/* Logits exist SLICE rows at a time. From one row to beyond three SLICEs, just
+ * below, at and above a multiple, the loss has its closed-form gradients:
+ * dy = (softmax - 1[target]) / n, dW_cls = nf^T dy, dnf = dy W_cls^T. */
 static void model_loss__slices(Test *t) {
   static const int SIZES[][2] = {{1, SLICE - 1}, {1, SLICE}, {1, SLICE + 1},
                                  {2, SLICE}, {3, 107}, {7, 80}, {1, 1}};
@@ -2007,7 +2008,7 @@ static void model_loss__slices(Test *t) {
     }
 }
 
-/* log V when nothing is known; no overflow at logits of +-1e4. */
+/* Equal logits have loss log V; logits beyond +-1e3 overflow nowhere. */
 static void model_loss__extremes(Test *t) {
   LABS(b, 1, 5, "") {
     real *wcls = lab_at(&b, "wcls");
@@ -2031,8 +2032,8 @@ static void model_loss__extremes(Test *t) {
   }
 }
 
-/* [T2] From m = v = 0 the first step of AdamW goes lr g / (|g| + eps) whatever
- * the betas; the decay acts before it. SGD is the same decay and lr g. */
+/* [T2] From m = v = 0 AdamW's first step is lr g / (|g| + eps) whatever the betas,
+ * after the decay. SGD has the same decay, then lr g. */
 static void optimizer_step__by_hand(Test *t) {
   Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1, 1};
   real w[] = {2, -4, 1}, g[] = {3, -0.25, 0}, m[3] = {0}, v[3] = {0};
@@ -2058,9 +2059,8 @@ static void optimizer_step__by_hand(Test *t) {
   fact(t, same_numbers(2, before, m), "SGD changed the moments");
 }
 
-/* 50 steps on 600 numbers (more than two pieces) against AdamW as published,
- * the moments' corrections as they are defined. Large eps and decay both
- * show. */
+/* 50 steps on 600 numbers, more than two CHUNKs, are those of AdamW as published.
+ * The second row's eps and decay are large enough to show. */
 static void optimizer_step__against_scalar(Test *t) {
   enum { COUNT = 600 };
   static const double SETTINGS[][6] = {       /* lr, betas, eps, decay, shrink */
@@ -2092,7 +2092,7 @@ static void optimizer_step__against_scalar(Test *t) {
   }
 }
 
-/* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or a cosine to min_lr. */
+/* (F1) [T9] The rate is lr (s+1)/warmup, then constant or a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
   const double eighth = 0.1 + 0.45 * (1 + 0.70710678118654752);
   enum { FLAT = SCHEDULE_CONSTANT, FALL = SCHEDULE_COSINE };
@@ -2110,7 +2110,7 @@ static void schedule_lr__values(Test *t) {
   }
 }
 
-/* The global norm; the first tensor with a NaN or an infinity is named. */
+/* The norm is global; the first tensor with a NaN or an infinity is named. */
 static void gradient_norm__names_the_bad(Test *t) {
   LABS(b, 1, 5, "--dim 72 --heads 4 --ffn 300 --extra kv") {
     const Tensor *bad;
@@ -2144,7 +2144,7 @@ static void gradient_norm__names_the_bad(Test *t) {
  *
  * 4.1  One row of an axis as another */
 
-/* How far the last states of two labs lie apart, relative to the first's. */
+/* How far the last states of two labs lie apart, relative to the first's largest. */
 static double outputs_apart(Lab *a, Lab *b) {
   idx n = (idx)a->B * config_rows(&a->m.c, a->T) * a->m.c.dim;
   lab_forward(a);
@@ -2152,8 +2152,8 @@ static double outputs_apart(Lab *a, Lab *b) {
   return distance(n, a->a.nf, b->a.nf);
 }
 
-/* Two sets of flags that give one model from the same parameters; `set`
- * prepares b. A bound of 0 asks for the same bits. */
+/* Two sets of flags give one model from the same parameters; `set` prepares b. A
+ * bound of 0 asks for equal numbers. */
 static void same_model(Test *t, const char *one, const char *other, double bound,
                        void (*set)(Lab *, Lab *)) {
   LABS(a, 2, 40, one)
@@ -2166,7 +2166,7 @@ static void same_model(Test *t, const char *one, const char *other, double bound
     }
 }
 
-/* The model of `other` differs from that of `one`, by more than rounding. */
+/* The models of `one` and `other` differ, by far more than rounding. */
 static void other_model(Test *t, const char *one, const char *other) {
   LABS(a, 2, 40, one)
     LABS(b, 2, 40, other) {
@@ -2190,7 +2190,7 @@ static void logit_of_nothing(Lab *a, Lab *b) {
   lab_fill(b, "l1.logit", -60);
 }
 
-/* Rows of n numbers of b, one a head, become copies of a's single one. */
+/* Both heads of b, D = 6, get copies of a's only one. */
 static void spread(Lab *a, Lab *b, const char *name, int rows) {
   for (int l = 0; l < 2; l++) {
     real *to = named_at(&b->m, l, name), *from = named_at(&a->m, l, name);
@@ -2216,7 +2216,7 @@ static void scale_into_wo(Lab *a, Lab *b) {
     vec_scale(144, named_at(&b->m, l, "wo"), (real)a->m.c.scale);
 }
 
-/* (F4) The dims of q and k are renamed: pairs become neighbours. */
+/* (F4) Renames the dims of q and k, so that rotary pairs become neighbours. */
 static void rename_pairs(Lab *a, Lab *b) {
   static const char *const NAMES[] = {"wq", "wk", "bq", "bk"};
   for (int l = 0; l < 2; l++)
@@ -2230,8 +2230,8 @@ static void rename_pairs(Lab *a, Lab *b) {
     }
 }
 
-/* Neutral elements and equivalences: the same bits where the same operations
- * run; and [T4] rows that differ. */
+/* Neutral and equivalent flags give one model, with equal numbers where the same
+ * operations run; [T4] others give another. */
 static void attention__equivalences(Test *t) {
   const double tight = 2000 * REAL_EPS;
   const struct {
@@ -2271,8 +2271,8 @@ static void attention__equivalences(Test *t) {
     other_model(t, APART_FROM[i][0], APART_FROM[i][1]);
 }
 
-/* [T4] x* is an input row: it gives what a token with the embedding x* gives
- * before the text. */
+/* [T4] x* is an input row: a token with the embedding x* before the text gives
+ * equal states. */
 static void sink_token__is_a_row(Test *t) {
   static const char *const FLAGS[] = {
       "", "--pos learned", "--pos absolute --window 4", "--pos alibi --norm layer",
@@ -2298,7 +2298,8 @@ static void sink_token__is_a_row(Test *t) {
   }
 }
 
-/* A seam is told its row: weights of 1 on the row itself make o_i = v_i. */
+/* A seam is told its row: a weight of 1 on key i makes o_i = v_i, in plain loops
+ * and in tiles. */
 static void weigh_itself(const Model *m, const Acts *a, const RowAt *at, idx n,
                          real *w) {
   (void)m;
@@ -2317,10 +2318,10 @@ static void seams__row_at(Test *t) {
   }
 }
 
-/* Every state, map, logit and gradient of one is the other's, relative to the
- * largest number of an array; a gradient, to its tensor's largest or a
- * thousandth of all's. (Terms cancel in a tensor of one number, and in c_h of
- * later rows.) */
+/* Tiles and plain loops agree in loss, last states, heads' outputs, maps and
+ * gradients, relative to an array's largest number; for a gradient that is at
+ * least a thousandth of the model's largest, or all of it in a tensor of one
+ * number and in a later paper's c_h, where terms cancel. */
 static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
   const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
   LABS(b, B, T, flags)
@@ -2363,9 +2364,8 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
     }
 }
 
-/* Every variant over 40 rows; what crosses tiles over 70, and 530: copies. */
-/* The plain loops write nothing beside their scratch: 99 numbers on either side, which
- * attention does not read, stay. */
+/* The plain loops write nothing beside their scratch: 99 numbers on either side,
+ * which attention does not read, stay. */
 static void attention__keeps_to_its_scratch(Test *t) {
   enum { BESIDE = 99 };
   LABS(b, 2, 9, "--extra kv", "--pos t5") {
@@ -2382,6 +2382,7 @@ static void attention__keeps_to_its_scratch(Test *t) {
   }
 }
 
+/* Every variant over 40 tokens; TILED over 70 and 530, 3 tiles and 17. */
 static void tiles__as_plain(Test *t) {
   const char *const *flags = variants(t);
   for (int i = 0; flags[i]; i++)
@@ -2392,7 +2393,7 @@ static void tiles__as_plain(Test *t) {
   }
 }
 
-/* The maps that an evaluation measures are --plain's own, number by number. */
+/* An evaluation measures in tiles what it measures under --plain. */
 static void tiles__sinks_plain(Test *t) {
   const double eps = 0.3;
   LABS(b, 3, 40, "", "--extra kv --scale 0.5", "--sink-token --prefix 3",
@@ -2422,8 +2423,8 @@ static void tiles__sinks_plain(Test *t) {
 /* ----------
  * 4.3  Tokens, batches, memory */
 
-/* Changing token t changes no bit before t, and something at t; a prefix sees
- * to its end. */
+/* Changing token t changes no bit of earlier rows, unless t is in the prefix, and
+ * something of its own. */
 static void causal_holds(Test *t, Lab *b) {
   const Config *c = &b->m.c;
   int T = b->T, N = config_rows(c, T), C = c->dim;
@@ -2451,8 +2452,8 @@ static void model_forward__causal(Test *t) {
     causal_holds(t, &b);
 }
 
-/* States depend on no neighbour in the batch, nor on the room or past contents
- * of the Acts. */
+/* States depend neither on neighbours in the batch nor on the room or past
+ * contents of Acts. */
 static void model_forward__batches(Test *t) {
   LABS(b, 3, 9, "", "--pos t5 --sink-token --extra kv",
        "--pos alibi --window 3 --prefix 2", "--pos learned",
@@ -2474,8 +2475,7 @@ static void model_forward__batches(Test *t) {
   }
 }
 
-/* With the memory of one block for all of them a forward has the same bits,
- * again and again. */
+/* If all blocks share one's memory, a forward gives equal numbers, twice. */
 static void one_layer_holds(Test *t, Lab *b) {
   Acts one;
   idx n = (idx)b->B * config_rows(&b->m.c, b->T) * b->m.c.dim;
@@ -2503,7 +2503,7 @@ static void model_forward__one_layer(Test *t) {
 /* ----------
  * 4.4  Threads, and a whole training */
 
-/* n steps with so many threads; the last loss. */
+/* Trains n steps; returns the last loss. */
 static double train(Lab *b, int threads, int n) {
   double loss = 0;
   int before = workers();
@@ -2525,8 +2525,8 @@ static double train(Lab *b, int threads, int n) {
   return loss;
 }
 
-/* A pass that had a tenth of a second of its threads' time in the last second has one
- * less. One that begins is not judged by what came before. In a while all are back. */
+/* A pass whose threads together ran 0.1 s in the last second drops one of them. The
+ * time before a pass begins does not count. After a while all come back. */
 static void pace__leaves_a_core(Test *t) {
   int all = workers();
   Acts a = {.threads = all, .seen = 1};
@@ -2547,7 +2547,7 @@ static void pace__leaves_a_core(Test *t) {
   fact(t, workers() == all && a.retry <= 0, "%d threads again", workers());
 }
 
-/* The same bits on 1, 2 and 16 threads. */
+/* Training has the same bits on 1, 2 and 16 threads. */
 static void same_on_threads(Test *t, const char *flags, int steps) {
   LABS(one, 3, 50, flags)
     LABS(b, 3, 50, flags, flags) {
@@ -2562,7 +2562,7 @@ static void same_on_threads(Test *t, const char *flags, int steps) {
     }
 }
 
-/* Models whose products threads share, then every variant. */
+/* Three steps of models whose products threads share, one of every variant. */
 static void threads__same_bits(Test *t) {
   static const char *const FLAGS[] = {
       "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
@@ -2584,7 +2584,7 @@ static void threads__same_bits(Test *t) {
   set_workers(most);
 }
 
-/* All of it together: a fixed batch is learned by heart. */
+/* Forward, backward and AdamW together learn a fixed batch by heart. */
 static void train__learns_by_heart(Test *t) {
   LABS(b, 2, 8, "--dim 24 --ffn 32",
        "--dim 24 --ffn 32 --sim sigmoid --normalizer one",
@@ -2601,20 +2601,19 @@ static void train__learns_by_heart(Test *t) {
 /* ==========
  * 5  Golden numbers
  *
- * An independent model in PyTorch, whose derivatives are autograd's, wrote
- * data/check/golden/paper.txt. Its 61 configurations cover every pair of rows of
- * two axes that go together. golden.py states the format, and how parameters,
- * tokens and directions follow from a configuration's number. Golden.txt beside it
- * has the rows of later papers and of published models (test_rows.c). */
+ * An independent model in PyTorch, with autograd's derivatives, wrote
+ * data/check/golden/paper.txt. Its 61 configurations cover every compatible pair
+ * of rows of two axes. golden.py states the format, and how parameters, tokens and
+ * directions follow from a configuration's number. golden.txt has the rows of
+ * later papers and published models (test_rows.c). */
 
 #define GOLDEN "data/check/golden/"
 
-/* In double the file's 12 digits leave 5e-12. In float the parameters are
- * rounded as well, and some rows of scores divide by a small sum: 7e-4 was the
- * most. */
+/* In double the file's 12 digits leave 5e-12. In float parameters are rounded as
+ * well, and some rows divide by a small sum: 7e-4 was the most. */
 static double golden_bound(void) { return REAL_EPS < 1e-10 ? 2e-11 : 2e-3; }
 
-/* A line of n of our numbers; their scale is the largest of the twin's. */
+/* Compares a line of n numbers, relative to the twin's largest. */
 static void golden_row(Golden *g, const char *what, int n, const real *ours) {
   double theirs[160], scale = 0;
   if (!golden_numbers(g, n, theirs))
@@ -2651,7 +2650,7 @@ static void golden_fill(Lab *b, uint64_t k) {
     }
 }
 
-/* <way, x> of a tensor, way being configuration k's direction for it. */
+/* <way, x>, with way configuration k's direction for the tensor. */
 static double golden_along(const Tensor *t, uint64_t k, const real *x) {
   char name[40];
   snprintf(name, sizeof name, "way.%s", t->name);
@@ -2662,7 +2661,7 @@ static double golden_along(const Tensor *t, uint64_t k, const real *x) {
   return sum;
 }
 
-/* Two rows of logits, and of weights and metric, of the forward that ran. */
+/* Compares two rows each of the last forward's logits, weights and metric. */
 static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   const Config *c = &b->m.c;
   int T = b->T, N = config_rows(c, T), S = config_columns(c, T);
@@ -2693,7 +2692,7 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   }
 }
 
-/* The steps that golden.py takes; grads [count] is the first gradient. */
+/* Takes golden.py's steps; grads [count] becomes the first gradient. */
 static void golden_steps(Lab *b, const char *decay, real *grads) {
   const Tensor *bad;
   idx n = b->m.count;
@@ -2724,7 +2723,8 @@ static void golden_steps(Lab *b, const char *decay, real *grads) {
   free(second);
 }
 
-/* A tensor's line: its gradient's length, that along a direction, the step. */
+/* A tensor's line: its gradient's length and, along a direction, the gradient
+ * and the steps. */
 static void golden_tensor(Golden *g, Lab *b, uint64_t k, double total,
                           const real *grads, const real *moved) {
   int left = 0;
@@ -2746,7 +2746,7 @@ static void golden_tensor(Golden *g, Lab *b, uint64_t k, double total,
   golden_meet(g, golden_along(x, k, moved + at), one[2], 1 + fabs(one[2]), name);
 }
 
-/* The lines "norm" to "after": gradients, and what two steps do. */
+/* The lines "norm" to "after": gradients, and what the steps do. */
 static void golden_grads(Golden *g, Lab *b, uint64_t k, const char *decay) {
   idx n = b->m.count;
   double total = 0, after;
@@ -2768,7 +2768,7 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, const char *decay) {
   free(moved);
 }
 
-/* One configuration: the lines from g->at on, to the loss after the steps. */
+/* Compares one configuration, from g->at to the loss after the steps. */
 static void golden_config(Golden *g, Test *t) {
   int k = -1, B = 0, T = 0, used = 0;
   size_t n = strcspn(g->at, "\n");
@@ -2798,7 +2798,7 @@ static void golden_config(Golden *g, Test *t) {
     fail(&g->e, 1, "%s", t->e.text);
 }
 
-/* A whole file, of so many configurations. */
+/* Compares a whole file, of `most` configurations. */
 static void golden_holds(Test *t, const char *path, int most) {
   Bytes *text = bytes_of(t);
   int configs, n = 0;
@@ -2814,14 +2814,14 @@ static void golden_holds(Test *t, const char *path, int most) {
   note(t, "%d configurations, %ld numbers", n, g.numbers);
 }
 
-/* [E1] to [E8], [E29], [E43], [T4], [T11], [T12], [T13], [T15]. */
+/* The twin's numbers are ours: [E1] to [E8], [E29], [E43], [T4], [T11], [T12],
+ * [T13], [T15]. */
 static void golden__against_twin(Test *t) {
   golden_holds(t, GOLDEN "paper.txt", 61);
 }
 
-/* The comparison sees what it is for: each number of the first configuration gets
- * another first digit in turn, and each time the comparison fails. In float a small
- * number of a row may hide. */
+/* The comparison fails if any number of the first configuration gets another first
+ * digit. In float one in ten may pass: a small number of a row can hide. */
 static void golden__sees_a_digit(Test *t) {
   Bytes *text = bytes_of(t);
   int configs, tried = 0, seen = 0;
@@ -2864,7 +2864,7 @@ static void golden__sees_a_digit(Test *t) {
  *
  * 6.1  By hand */
 
-/* [M1] alpha of maps: all on column 1, on the diagonal, even rows (H_T / T). */
+/* [M1] alpha of maps all on column 1, all on the diagonal, or even (H_T / T). */
 static void sink_alpha__by_hand(Test *t) {
   enum { T = 64 };
   const Config c = config_of(t, "");
@@ -2892,9 +2892,9 @@ static void sink_alpha__by_hand(Test *t) {
   }
 }
 
-/* (F6) * is seen by every row: alpha_* is the mean over the T real rows, or, in
- * the authors' form, over T+1 with a dummy row of 1: at T = 64 their 0.3 is a
- * mean of 0.28906. x*'s own row counts there. */
+/* (F6) Every row sees *: alpha_* is a mean over the T real rows or, as the authors
+ * have it, over T+1 with a dummy row of 1 (x*'s own row for x*). At T = 64 their
+ * 0.3 is a mean of 0.28906 over T. */
 static void sink_alpha__star_columns(Test *t) {
   enum { T = 64 };
   static const char *const FLAGS[] = {"--extra k", "--sink-token",
@@ -2925,7 +2925,7 @@ static void sink_alpha__star_columns(Test *t) {
   }
 }
 
-/* The even share of a mask: H_T/T, H_w/T, and one key more with * or x*. */
+/* The even alpha_1 of each mask: H_T/T, H_w/T; * and x* are one key more each. */
 static void sink_uniform__values(Test *t) {
   static const struct { const char *flags; double want; } ROWS[] = {
       {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
@@ -2946,7 +2946,7 @@ static void sink_uniform__values(Test *t) {
 
 static void release_sinks(void *sinks) { sinks_free(sinks); }
 
-/* A lab measured over its B sequences with these thresholds. */
+/* Measures the lab's B sequences with three thresholds. */
 static Sinks *lab_measure(Test *t, Lab *b, double e0, double e1, double e2,
                           int rows) {
   Sinks *s = later(t, 1, sizeof *s, release_sinks);
@@ -2963,7 +2963,7 @@ static void forget_queries(Lab *b) {
   lab_fill(b, "l1.wq", 0);
 }
 
-/* [M2] Strictly above eps: two even rows give alpha_1 = 0.75, not over 0.75. */
+/* [M2] Sink counts alpha > eps: two even rows, alpha_1 = 0.75, fail eps = 0.75. */
 static void sinks__threshold_is_strict(Test *t) {
   LABS(b, 1, 2, "--pos none") {
     forget_queries(&b);
@@ -2974,8 +2974,8 @@ static void sinks__threshold_is_strict(Test *t) {
   }
 }
 
-/* One layer without positions, in which id 0 attracts all weight and id 1 none:
- * a query is 9 sqrt 2 (1, 1), and so is the key of id 0; that of id 1 is 0. */
+/* One layer without positions, where id 0 attracts all weight and id 1 none: every
+ * query and the key of id 0 are 9 sqrt 2 (1, 1), the key of id 1 is 0. */
 #define ATTRACTOR "--layers 1 --heads 1 --dim 2 --pos none"
 
 static void attract(Lab *b) {
@@ -2987,9 +2987,8 @@ static void attract(Lab *b) {
   lab_at(b, "l0.wk")[2] = lab_at(b, "l0.wk")[3] = 9;
 }
 
-/* (F7) The threshold is applied to each sequence and then averaged. Two
- * sequences with alpha_1 = 1 and 0.5: half of them are over 0.7, though their
- * mean 0.75 is. */
+/* (F7) The threshold applies to each sequence. Of two with alpha_1 = 1 and 0.5
+ * half exceed 0.7, though the mean, 0.75, exceeds it. */
 static void sinks__threshold_per_sequence(Test *t) {
   LABS(b, 2, 2, ATTRACTOR) {
     attract(&b);
@@ -3001,9 +3000,9 @@ static void sinks__threshold_per_sequence(Test *t) {
   }
 }
 
-/* Entropy of even rows is the mean of log t, of attracted ones 0. The mass is
- * the weights' sum: 1 for softmax, the scale, t^(1 - 1/p), t sigmoid(0) without
- * a normaliser, and what * leaves: t/(t + 1). */
+/* The entropy of even rows is the mean of log t; it is 0 if one key has all. The
+ * mass is the weights' sum: 1 for softmax, the scale, t^(1 - 1/p) for a p-norm,
+ * t sigmoid(0) if Z = 1, and t/(t + 1) beside *. */
 static void sinks__entropy_and_mass(Test *t) {
   static const struct { const char *flags; double power, factor; int T; } ROWS[] = {
       {"--pos none", 0, 1, 16}, {"--pos none --scale 0.2", 0, 0.2, 16},
@@ -3050,7 +3049,8 @@ static void sinks__entropy_and_mass(Test *t) {
   }
 }
 
-/* Entropy is that of m / sum m, over the rows that weigh anything. */
+/* Entropy is that of m / sum m, a mean over rows with a weight, NaN without any;
+ * plain_entropy is -sum m log m, a mean over all rows. */
 static void sinks__entropy_of_less(Test *t) {
   enum { T = 4 };
   const Config c = config_of(t, "--layers 1 --dim 4 --pos none");
@@ -3074,8 +3074,8 @@ static void sinks__entropy_of_less(Test *t) {
   model_free(&model);
 }
 
-/* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others'; of the
- * blocks the largest, without H^0. */
+/* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others';
+ * sinks_ratio is the largest of the blocks', H^0 left out. */
 static void norm_ratio__by_hand(Test *t) {
   const double norms[] = {10, 1, 2, 3}, zeros[] = {1, 0, 0};
   within(t, norm_ratio(norms, 4), 5, 0, "10 over the mean of 1, 2, 3");
@@ -3106,7 +3106,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* [M1] [M2] alpha, Sink, entropy, mass, self and prev of one head's maps [N,S]. */
+/* [M1] [M2] Adds alpha to prev (FIELDS, below) of one head's maps [N,S]. */
 static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   const Config *c = &s->m->c;
   int T = s->T, N = s->N, S = s->S, first = N - T, token1 = S - T;
@@ -3154,7 +3154,7 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   }
 }
 
-/* [FIG8] Angles and lengths of q and k: the first key's, the others' mean. */
+/* [FIG8] Adds angles and lengths of q and k: the first key's, the others' mean. */
 static void slow_measure_keys(const Slow *s, int l, int h, Sinks *w) {
   const Config *c = &s->m->c;
   int H = c->heads, K = c->kv_heads, D = c->head_dim, N = s->N, at = l * H + h;
@@ -3182,7 +3182,7 @@ static void slow_measure_keys(const Slow *s, int l, int h, Sinks *w) {
   }
 }
 
-/* The mean length of the heads of a row of width n D. */
+/* The mean length of a row's n heads. */
 static double slow_heads(const double *x, int n, int D) {
   double sum = 0;
   for (int h = 0; h < n; h++)
@@ -3190,8 +3190,8 @@ static double slow_heads(const double *x, int n, int D) {
   return sum;
 }
 
-/* What sinks_measure must find for these ids, added to the arrays of w. A block
- * that does not attend, of a companion's, has nothing of heads. */
+/* Adds to w what sinks_measure must find for these ids. A companion's block may
+ * not attend: it has no heads to measure. */
 static void slow_measure(const Lab *b, const int *ids, int rows, bool *attends,
                          Sinks *w) {
   const Config *c = &b->m.c;
@@ -3228,7 +3228,8 @@ static void slow_measure(const Lab *b, const int *ids, int rows, bool *attends,
   slow_close(&s);
 }
 
-/* Every field of Sinks against the slow model, over 3 sequences of 12. */
+/* Compares all means of Sinks but weighing and plain_entropy with the slow
+ * model, over 3 sequences of 12. */
 static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
   Sinks *s = lab_measure(t, b, 0.3, 0.2, 0.1, rows), w;
   const double loose = 2000 * REAL_EPS;
@@ -3279,8 +3280,8 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
   sinks_free(&w);
 }
 
-/* [FIG2] Real models. Under post-norm H^0 is far above what follows the first
- * norm: it is no output of a block, and so not massive. */
+/* [FIG2] Measurements of whole models are the slow model's. Under post-norm H^0 is
+ * made far larger than any block's output: it must not count as massive. */
 static void sinks__against_slow(Test *t) {
   bool attends[] = {true, true, true};
   const real below_1[] = {0, (real)0.25, (real)-0.5, (real)NAN};
@@ -3301,8 +3302,8 @@ static void sinks__against_slow(Test *t) {
   }
 }
 
-/* Block by block in the memory of one, every number has the bits of when all
- * are kept; and three sequences measured in parts give the same means. */
+/* Three sequences measured in parts give the same means; measured in the memory of
+ * one block they give equal numbers. */
 static void sinks__in_parts(Test *t) {
   LABS(b, 3, 12, "--extra k --window 5", "--sink-token --place post",
        "--sim sigmoid --normalizer one --kv-heads 1") {
@@ -3336,7 +3337,7 @@ static void sinks__in_parts(Test *t) {
   }
 }
 
-/* A weight that is no number ends a measurement where it is met. */
+/* A NaN or infinity ends a measurement with an error that says where it is met. */
 static void sinks__not_finite(Test *t) {
   static const struct { const char *tensor; int at; const char *said; } ROWS[] = {
       {"wte", -1, "the embedding: "}, {"l0.norm1", 0, "block 1 of 2, head 1 of 2: "},
@@ -3370,9 +3371,8 @@ static void sinks__not_finite(Test *t) {
 /* ==========
  * 7  Propositions */
 
-/* What `check` prints: the last line counts so many lines that hold, controls, and
- * lines that are refuted as the lines themselves say, and nothing is WRONG. Under
- * each heading stands a sentence. */
+/* What `check` prints: its last line counts the verdicts of the lines, `hold` that
+ * hold, `controls`, 5 refuted and none WRONG. A sentence follows each heading. */
 static void checks_hold(Test *t, const Program *program, int hold, int controls) {
   static const char *const ENDS[] = {" holds", " control", " as printed", " WRONG"};
   char line[512], last[512] = "";
@@ -3409,8 +3409,9 @@ static void checks_hold(Test *t, const Program *program, int hold, int controls)
   note(t, "%s, %d lines", last, lines);
 }
 
-/* Every similarity, kernel, normaliser and extra column stands in a row of `check states`;
- * those of later papers in `check later` (data/later/test_later.c). */
+/* Every similarity, kernel, normaliser and extra column but the default is in a
+ * row of `check states`; later papers' are in `check later`
+ * (data/later/test_later.c). */
 static void checks__every_row(Test *t) {
   static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra"};
   const char *const *const LISTS[] = {
@@ -3431,7 +3432,7 @@ static void checks__every_row(Test *t) {
   }
 }
 
-/* Each kind of line can fail: on the wrong side of its bound, and for what is not finite. */
+/* Each kind of line can be WRONG: beyond its bound, and if not finite. */
 static void checks__can_fail(Test *t) {
   static void (*const PRINTS[])(Page *p, const char *what, double x, double bound) = {
     holds, equals, control, refutes};
@@ -3465,8 +3466,8 @@ static void check_no_toy(Page *p) {   /* key heads do not divide the heads */
         alpha(y, 1) + toy_spread(z, 1, 1, y) + greatest(y, A_ti), 1);
 }
 
-/* A WRONG line ends `check` with status 1, and says so; a toy that cannot be made
- * with its error. */
+/* A WRONG line ends `check` with status 1 and a message; a toy that cannot be
+ * made, with its own error. */
 static void checks__status(Test *t) {
   static const Check OURS[] = {
     {"one-wrong", "A heading\n A sentence.", check_one_wrong},
@@ -3481,8 +3482,9 @@ static void checks__status(Test *t) {
   fclose(out);
 }
 
-/* [E10] [P1] [P2] [P3] [P4] [E44] The statements of ./sink; data/check/test_paper.c has all, [E32]
- * among them. A name that no check has is a usage error, which says the names that there are. */
+/* [E10] [P1] [P2] [P3] [P4] [E44] The statements of ./sink hold; test_paper.c in
+ * data/check has all, with [E32]. An unknown name is a usage error that lists
+ * the names. */
 static void checks__hold(Test *t) {
   checks_hold(t, &SINK, 86, 38);
   fact(t, checks_run(NULL, "sink", "prop9", stdout, fresh(t)) == 2, "status %d", t->e.status);
@@ -3490,8 +3492,8 @@ static void checks__hold(Test *t) {
     fact(t, strstr(t->e.text, c->name) != NULL, "%s is not in: %s", c->name, t->e.text);
 }
 
-/* A NaN anywhere in either array is the distance, and a failed statement
- * outranks a skip: what the tests above rest on. */
+/* The tests above rest on this: a NaN in either array makes the distance NaN, and
+ * a failed statement outranks a skip. */
 static void frame__verdicts(Test *t) {
   static const struct { Test of; const char *is; } ROWS[] = {
       {{.facts = 2}, "ok"}, {{.facts = 2, .wrong = 1}, "FAIL"}, {{0}, "FAIL"},
