@@ -13,13 +13,14 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The double build is the oracle: only there are single gradients compared with
- * differences of fourth order. Most bounds on rounding are multiples of the
- * build's epsilon. Four things do not depend on the code that they check: the
- * differences of chapter 1, the slow model, numbers by hand, golden numbers.
+ * The double build is the oracle: only there chapter 1 compares single
+ * gradients, with differences of fourth order. Most bounds on rounding are
+ * multiples of the build's epsilon. Four things do not depend on the code they
+ * check: differences of the loss, the slow model, numbers by hand, golden
+ * numbers.
  *
- * data/check/harness.c says how a test is written, run and read. data/check
- * tests all else: rows that the paper lacks and every pair of rows
+ * data/check/harness.c says how a test is written, run and read. data/check has
+ * the other tests: rows that the paper lacks and every pair of rows
  * (test_rows.c), programs and files (test_program.c), text (test_text.c), the
  * machine's arithmetic (test_kernels.c). test_rows.c, test_hf.c and test_paper.c
  * include this file. Tags in brackets are those of sink.c's masthead. */
@@ -31,20 +32,20 @@
 #include "data/check/harness.c"
 #include "data/check/golden.c"
 
-/* What the tests expect of each part of a model. A companion's tests replace some
- * members of PAPER, and fill in those that are NULL there (*). */
+/* What the tests expect of each part of a model. A companion's tests replace
+ * members of PAPER and fill in those that are NULL there (*). */
 struct Slow;
 struct Scores;
 typedef struct Oracle {
   /* chapter 1: is the gradient of x 0, to *most of the model's largest? (*) Can
-   * rows of this similarity see nothing? (*) The factor of a difference's bound */
+   * rows of this similarity see nothing? (*) What multiplies the bound? */
   bool (*zero)(const Lab *b, const Tensor *x, double *most);
   bool (*faint)(const Config *c);
   double (*slack)(const Config *c);
   /* chapter 5 (*): one step of Muon on x; false if x is not Muon's to step */
   bool (*muon)(Lab *b, const Tensor *x, const Step *s, real *first);
-  /* chapter 2, in the order of a forward. (*) heads: called after q, k, v; kind:
-   * the functions of sink.c that `row` checks */
+  /* chapter 2, in the order of a forward. (*) heads: called after q, k, v;
+   * kind: the functions of sink.c that `row` checks */
   void (*embed)(const struct Slow *s, int id, double *h);
   void (*norm)(const struct Slow *s, const char *name, double *y,
                const double *x);
@@ -75,7 +76,7 @@ static const char *const *variants(Test *t) {
   return list;
 }
 
-/* Of chapter 2: does query i see key j? The bucket of a distance. */
+/* Of chapter 2. */
 static bool slow_sees(const Config *c, int l, int i, int j);
 static int slow_bucket(int n);
 
@@ -85,26 +86,25 @@ static int behind(int i, int j) { return i > j ? i - j : 0; }
 /* ==========
  * 1  Gradients
  *
- * A gradient must equal (8 (f(+h) - f(-h)) - (f(+2h) - f(-2h))) / 12h, with f the
- * loss: for single numbers of each tensor, and along a random direction in which
- * all n move. One bound holds for every tensor of every variant, relative to the
- * tensor's largest gradient, times sqrt(n) along the direction. The best of five
- * h counts. If it misses and no two h agree, rounding or a kink (ReLU, the clamp,
- * elu + 1's second derivative) spoils the difference, which counts as skipped. At
- * a wrong gradient they agree. */
+ * A gradient must equal (8 (f(+h) - f(-h)) - (f(+2h) - f(-2h))) / 12h of the
+ * loss f, for single numbers of each tensor and along a random direction that
+ * moves all n. One bound holds for all, relative to the tensor's largest
+ * gradient (times sqrt(n) along the direction). The best of five h counts. If it
+ * misses and no two h agree, rounding or a kink (ReLU, the clamp, elu + 1's
+ * second derivative) spoils the difference: it counts as skipped. At a wrong
+ * gradient they agree. */
 
 enum { SAMPLES = 16 };
 static const double GRADIENT_BOUND = 1e-6;
 
 /* THE TABLE OF EXPECTED ZEROS. No other tensor has gradient 0.
  *
- *   k*, if v* = 0         they act through Z alone, which is constant: Z = 1, or
- *   the learned logit     the clamp binds no row of this layer. Exactly 0
- *   b_K                   adds one number to all scores of a row, which cancels
+ *   k*, if v* = 0, and    act through Z alone. Exactly 0 if it is constant: Z = 1,
+ *   the learned logit     or a clamp that binds no row of this layer
+ *   b_K                   adds one number to all scores of a row. 0 to rounding
  *                         under exp if Z scales with s: a sum, a p-norm, a clamp
  *                         that binds every row. Not with an extra column, whose
- *                         score stays, nor if k is rotated or enters phi. 0 to
- *                         rounding
+ *                         score stays, nor if k is rotated or enters phi
  *   numbers of a tensor   that nothing reaches: `unreached`. Exactly 0 */
 static int rows_bound(const Lab *b, int l, int *rows);
 
@@ -128,9 +128,8 @@ static bool slow_zero(const Lab *b, const Tensor *x, double *most) {
          && !c->extra;
 }
 
-/* Does nothing in this batch reach number i of x? It may belong to an id that is
- * not fed (unless wte is tied), a position past the end, a bucket that no row
- * sees or a frozen dim of k* [T13]. */
+/* Does nothing in this batch reach number i of x? An id is not fed (and wte not
+ * tied), a position past the end, a bucket unseen, a dim of k* frozen [T13]. */
 static bool unreached(const Lab *b, const Tensor *x, idx i) {
   const Config *c = &b->m.c;
   int N = config_rows(c, b->T), row = (int)(i / tensor_cols(x));
@@ -153,8 +152,7 @@ static bool unreached(const Lab *b, const Tensor *x, idx i) {
   return frozen(&b->m, x, i);
 }
 
-/* How many of layer l's *rows the clamp binds: their weights sum to 1 or -1,
- * those of other rows to less in size. */
+/* How many of layer l's *rows the clamp binds: only these sum to 1 or -1. */
 static int rows_bound(const Lab *b, int l, int *rows) {
   const Config *c = &b->m.c;
   int S = config_columns(c, b->T), over = 0;
@@ -229,7 +227,7 @@ static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *alon
        x->name, want, found[0], error, b->flags);
 }
 
-/* One tensor: its zeros, a difference along all of it, `samples` single ones. */
+/* Checks a tensor's zeros, one random direction and `samples` single numbers. */
 static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
                          int samples) {
   const Oracle *o = b->oracle;
@@ -328,8 +326,8 @@ static void tell_tally(Test *t, const Tally *y) {
   snprintf(t->what, sizeof t->what, "%.100s", y->where);
 }
 
-/* The gradients of every variant of the paper, and of what sections 2 and 7 need
- * besides: key heads, biases, LayerNorm, tied embeddings. */
+/* Every variant of the paper, and what sections 2 and 7 need besides: key
+ * heads, biases, LayerNorm, tied embeddings. */
 static void gradients__every_variant(Test *t) {
   static const char *const BESIDES[] = {
       "--norm layer --linear-bias --tied", "--place post --norm layer",
@@ -347,13 +345,13 @@ static void gradients__every_variant(Test *t) {
   tell_tally(t, &y);
 }
 
-/* Flags of Table 15's operations and their relatives, every compatible kernel,
- * similarity, normaliser and extra column, with one of `rest`; NULL ends. */
+/* Flags of every compatible kernel, similarity, normaliser and extra column
+ * (Table 15 and relatives), each with one of `rest`; NULL ends. */
 static const char *const *operations(Test *t, const char *const *rest,
                                      int n_rest);
 
-/* The gradients of each operation beside one of REST, in tiles and in plain
- * loops. The clamp must bind some rows and not others. */
+/* Each operation beside one of REST, in tiles and in plain loops. The clamp
+ * must bind some rows and not others. */
 static void gradients__every_operation(Test *t) {
   static const char *const REST[] = {
       "--pos none --linear-bias", "",
@@ -387,7 +385,7 @@ static const char *const TILED[] = {
     "--pos alibi --extra-value ones --extra-norm 3",
     "--pos relative --kernel elu --sim identity --window 40", NULL};
 
-/* Gradients over 70 tokens, three tiles, along one direction of each tensor. */
+/* Over 70 tokens, three tiles, along one direction of each tensor. */
 static void gradients__tiles(Test *t) {
   Tally y = {0};
   LABS_OF(b, 1, 70, TILED)
@@ -414,9 +412,9 @@ static void gradients__at_zero(Test *t) {
     }
 }
 
-/* [T10] A backward adds to the gradients: two give twice one, and three sequences
- * with a share of 1/3 each give their batch's. T5's sums by distance and the
- * input's gradient a.dh start from 0 in each backward. */
+/* [T10] A backward adds to the gradients: two give twice one, and three
+ * sequences with a share of 1/3 each give their batch's. T5's sums by distance
+ * and the input's gradient a.dh start from 0 in each backward. */
 static void gradients__accumulate(Test *t) {
   LABS(b, 3, 7, "--extra kv --vbias --pos t5 --sink-token --linear-bias",
        "--pos learned --tied --norm layer", "--pos t5 --sink-token --heads 4",
@@ -488,9 +486,9 @@ static void model_backward__nan_is_seen(Test *t) {
 /* ==========
  * 2  A slow model
  *
- * The formula of sink.c's masthead once more, for one sequence, in double (rows of
- * scores in long double), with a loop for each index and nothing shared or merged.
- * Of sink.c it reads only Config and the parameters, by name. */
+ * The formula of sink.c's masthead once more, for one sequence, in double (rows
+ * of scores in long double), with a loop for each index and nothing merged. Of
+ * sink.c it reads only Config and the parameters, by name. */
 _Static_assert(SIM_IDENTITY == 3 && NORMALIZER_PNORM == 3 && KERNEL_ROWS == 3
                && POS_ROWS == 7 && COMBINE_ROWS == 2 && VALUE_ROWS == 3
                && ACT_ROWS == 8, "a new row of the paper: it is needed here too");
@@ -592,7 +590,6 @@ static double slow_act(int act, double x) {
   }
 }
 
-/* FFN(x): three matrices if gated, else two. */
 static void slow_ffn(const Config *c, const real *const w[3],
                      const real *const b[3], double *y, const double *x) {
   bool gated = c->act < ACT_SWISH;
@@ -638,7 +635,7 @@ static void slow_phi(const Slow *s, int l, double *y, const double *x) {
   slow_linear(y, hidden, slow_w(s, l, "phi2"), NULL, D, D);
 }
 
-/* [E6] The first distances of buckets 16 to 31, as in the authors' code. */
+/* [E6] Buckets 16 to 31 begin at BORDERS, as in the authors' code. */
 static int slow_bucket(int n) {
   static const int BORDERS[] = {16, 19, 21, 24, 27, 31, 35, 40,
                                 46, 52, 59, 67, 77, 87, 99, 113};
@@ -709,8 +706,8 @@ static double slow_value(const Slow *s, int l, int h, int i, int column, int d) 
   return c->extra_value == VALUE_E1 && d == 0 ? c->extra_norm : 0;
 }
 
-/* A row by its formulas, in long double: a = s/Z, s'/Z, d log Z / dz, m. A masked
- * column has s = s' = 0. */
+/* A row by its formulas, in long double: a = s/Z, s'/Z, d log Z / dz, m. A
+ * masked column has s = s' = 0. */
 typedef struct Scores {
   long double a[LONG_LAB], deriv[LONG_LAB], dlogz[LONG_LAB], m[LONG_LAB], Z;
 } Scores;
@@ -737,8 +734,8 @@ static long double slow_sim(int sim, long double z, long double *ds) {
   }
 }
 
-/* [T15] [E43] A row of n scores z. keys, how many it sees, is for companions. A
- * p-norm of zeros has weights 0. */
+/* [T15] [E43] n scores z, of which a companion asks how many are keys. A p-norm
+ * of zeros has weights 0. */
 static void slow_row(const Config *c, int n, int keys, const double *z,
                      Scores *r) {
   long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0;
@@ -851,7 +848,6 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
   }
 }
 
-/* The ffn of block l. */
 static void slow_feed(const Slow *s, int l, double *y, const double *x) {
   const real *w[] = {slow_w(s, l, "w1"), slow_w(s, l, "w2"), slow_w(s, l, "w3")};
   const real *b[] = {slow_w(s, l, "b1"), slow_w(s, l, "b2"), slow_w(s, l, "b3")};
@@ -1054,8 +1050,8 @@ static void model_forward__against_slow(Test *t) {
     compare_with_slow(t, &b, 1000 * REAL_EPS);
 }
 
-/* [E4] Every operation agrees with THE FORMULA over 70 tokens, where tiles,
- * windows, prefixes and x* cross, in plain loops and in tiles. */
+/* [E4] Every operation is THE FORMULA's over 70 tokens, where tiles, windows,
+ * prefixes and x* cross, in plain loops and in tiles. */
 static void attention__against_slow(Test *t) {
   static const char *const MASKS[] = {
       "--layers 1", "--layers 1 --window 5 --pos none",
@@ -1078,7 +1074,7 @@ static void attention__against_slow(Test *t) {
 }
 
 /* Rows longer than the CHUNK or DEPTH that loops take at a time, with odd ends,
- * agree with the slow model and have right gradients. */
+ * have the slow model's numbers and right gradients. */
 static void model_forward__wide(Test *t) {
   Tally y = {0};
   LABS(b, 2, 9,
@@ -1287,7 +1283,6 @@ static idx counted(const Model *m, int layer) {
   return sum;
 }
 
-/* A model of the flags `before`, then `flags`; false if it cannot be made. */
 static bool model_of(Test *t, Model *m, const char *before, const char *flags) {
   const Config c = config_of(t, "%s%s", before, flags);
   bool made = !t->e.status && !model_create(m, &c, false, &t->e);
@@ -1295,8 +1290,8 @@ static bool model_of(Test *t, Model *m, const char *before, const char *flags) {
   return made;
 }
 
-/* The parameters of the authors' 60M model are as many as theirs (untouched pages
- * cost nothing), and so are the 1B model's, counted from one block. */
+/* The authors' 60M model has their number of parameters (untouched pages cost
+ * nothing), and so has the 1B model, counted from one block. */
 static void model_create__counts(Test *t) {
   static const char SIZES[] = "--layers 10 --heads 8 --dim 768 --ffn 1536 "
                               "--vocab 50432 --context 2048 ";
@@ -1329,7 +1324,7 @@ static void model_create__counts(Test *t) {
   model_free(&m);
 }
 
-/* Shapes, and which are --decay's matrices. C 12, H 4, D 3, K 2, F 7, V 11. */
+/* Shapes, and what --decay matrices decays. C 12, H 4, D 3, K 2, F 7, V 11. */
 static void model_create__table(Test *t) {
   static const struct {
     const char *flags, *names;
@@ -1377,8 +1372,8 @@ static void model_create__table(Test *t) {
     }
 }
 
-/* The default has 3 + 9 L tensors and none of the others. Tensors lie end to end
- * in the parameters, and in the gradients. */
+/* The default has 3 + 9 L tensors and none of the others. They lie end to end
+ * among the parameters, their gradients too. */
 static void model_create__layout(Test *t) {
   static const char *const NOT_THERE[] = {
       "xstar", "wpe", "rel", "l0.norm1.b", "l0.bq", "l0.b3", "l0.phi1", "l0.kstar",
@@ -1433,9 +1428,9 @@ static void start_is(Test *t, Lab *b, const char *name, int init, int kind,
          most / sigma);
 }
 
-/* How tensors start under --init torch, authors and gpt2. `kind` is torch's; the
- * others have normals for uniforms, and biases of 0. C 64, H 4, D 16, F 96,
- * V 400, L 3. Mean and variance are right within five standard errors. */
+/* How tensors start under --init torch, authors and gpt2, to five standard
+ * errors of mean and variance. `kind` is torch's; the others have normals for
+ * uniforms, and biases of 0. C 64, H 4, D 16, F 96, V 400, L 3. */
 static void model_init__laws(Test *t) {
   static const char SIZES[] =
       "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
@@ -1478,7 +1473,7 @@ static void model_init__laws(Test *t) {
   }
 }
 
-/* A tensor starts alike in two variants, and unlike with another seed, name or
+/* A tensor starts the same in two variants, not with another seed, name or
  * layer. */
 static void model_init__streams(Test *t) {
   LABS(a, 1, 4, "")
@@ -1506,8 +1501,8 @@ static void model_init__streams(Test *t) {
 /* ----------
  * 3.2  Operators */
 
-/* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4. n starts at 0, with
- * x* if there is one. */
+/* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4. n starts at 0,
+ * with x* if there is one. */
 static void embed_forward__absolute(Test *t) {
   static const double ROWS[][4] = {
       {0, 1, 0, 1},
@@ -1526,8 +1521,7 @@ static void embed_forward__absolute(Test *t) {
   }
 }
 
-/* Norms of (3, 4) and (0, 0), with gains (2, -1) and LayerNorm's biases
- * (10, 20). */
+/* Norms of (3, 4) and (0, 0): gains (2, -1), LayerNorm's biases (10, 20). */
 static void norm_forward__by_hand(Test *t) {
   const double rms = 1 / sqrt(12.5 + 1e-5), deviation = 1 / sqrt(0.25 + 1e-5);
   const double want[2][4] = {{6 * rms, -4 * rms, 0, 0},
@@ -1590,8 +1584,8 @@ static void rotate__relative(Test *t) {
   }
 }
 
-/* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number in every
- * head, T5's table, ALiBi's slopes. A key ahead of its query has distance 0. */
+/* [E6] [E7] [T3] With q = 0 a score is its bias: in every head relative's bucket
+ * number, T5's table, ALiBi's slopes. A key ahead is at distance 0. */
 static void distance_bias__tables(Test *t) {
   static const struct { const char *flags; int heads; double slope[8]; } ROWS[] = {
       {"--pos alibi --dim 16 --heads 8", 8,
@@ -1626,7 +1620,6 @@ static void distance_bias__tables(Test *t) {
   fact(t, position_bucket(-5) == 0 && position_bucket(1 << 20) == 31, "the ends");
 }
 
-/* One number through the ffn's activation. */
 static double activate(int act, double x) {
   real in = (real)x, out;
   ACTS[act](1, &in, &out, NULL);
@@ -1655,8 +1648,7 @@ static void activate__formulas(Test *t) {
     }
 }
 
-/* [FIG5] [FIG6] The mask is as drawn: rows are queries, columns keys, x* comes
- * first in both. */
+/* [FIG5] [FIG6] The mask, drawn: rows are queries, columns keys, x* is first. */
 static void visible__pictures(Test *t) {
   static const struct { const char *flags; int N; const char *rows[6]; } ROWS[] = {
       {"", 5, {"1....", "11...", "111..", "1111.", "11111"}},
@@ -1687,7 +1679,7 @@ static void visible__pictures(Test *t) {
         }
 }
 
-/* [T4] A logit of 20 takes all weight; one near 0 would hide among many keys. */
+/* [T4] A logit of 20 takes all weight: one near 0 would hide among 40 keys. */
 static void attention__logit(Test *t) {
   LABS(b, 1, 40, "--extra logit --layers 1") {
     lab_fill(&b, "l0.logit", 20);
@@ -1699,8 +1691,8 @@ static void attention__logit(Test *t) {
 /* ----------
  * 3.3  One row of scores */
 
-/* A row's weights, forward and made again for the backward, s'/Z, dlogz, m and Z:
- * by the fast forms of 14.1 or the plain one of 3.6. */
+/* A row's weights, forward and again backward, s'/Z, dlogz, m and Z, by 14.1's
+ * fast forms or 3.6's plain one. */
 typedef struct ScoreRow {
   real a[LONG_LAB], again[LONG_LAB], deriv[LONG_LAB], dlogz[LONG_LAB];
   real m[LONG_LAB];
@@ -1724,8 +1716,8 @@ static void score_row(const RowKind *k, bool plain, const Config *c, int n,
   r->Z = (double)Z;
 }
 
-/* Compares a row with the formulas in long double. Column 0 is *, the others are
- * keys. What is masked must be exactly 0. */
+/* Compares a row with the formulas in long double. Column 0 is *, the others
+ * are keys. What is masked must be exactly 0. */
 static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *c,
                            int n, const real *z, Scores *want) {
   static const char *const NAMES[] = {"weight", "made again", "derivative",
@@ -1756,9 +1748,8 @@ static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *
   }
 }
 
-/* Compares random rows of seven lengths, a fifth of each masked. sims and
- * normalizers are words for flags, ended by NULL. Returns how many operations
- * are refused. */
+/* Compares random rows of seven lengths, a fifth of each masked. NULL ends sims
+ * and normalizers, words for flags. Returns how many operations are refused. */
 static int rows_as_formula(Test *t, const Oracle *by, const char *const *sims,
                            const char *const *normalizers) {
   static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
@@ -1822,8 +1813,9 @@ static ScoreRow *flat_row(int sim, int normalizer, double p, int n, double z) {
   return &r;
 }
 
-/* Rows of equal scores are right at any size. A row's maximum starts from
- * -infinity, not from a finite stand-in: hugely negative scores weigh evenly. */
+/* Equal scores have right weights at any size; with Z = 1 exp shows its
+ * overflow. A row's maximum starts from -infinity, not from a finite stand-in:
+ * hugely negative scores weigh evenly. */
 static void row_forward__extremes(Test *t) {
   static const double SIZES[] = {-1e5, -1e4, -745, -104, 0, 89, 710, 1e4, 1e5};
   EACH(i, SIZES)
@@ -1873,8 +1865,8 @@ static void row_forward__tiny_sigmoids(Test *t) {
 }
 
 /* [E43] Under a p-norm a row of zeros has weights, metric and derivatives 0.
- * Equal sigmoids weigh (1/n)^(1/p) even where s^p underflows, and within 1 % of it
- * where s is denormal. */
+ * Equal sigmoids weigh (1/n)^(1/p) even where s^p underflows, and to 1 % where s
+ * is denormal. */
 static void row_forward__pnorm_traps(Test *t) {
   static const double DOWN[][2] = {{-80, -95}, {-700, -730}};
   const double *down = DOWN[REAL_EPS < 1e-10];
@@ -1937,9 +1929,9 @@ static void row_forward__nan(Test *t) {
 /* ----------
  * 3.4  Loss, AdamW, schedule */
 
-/* [E1] The loss is the mean cross-entropy. [FIG5] With a prefix of p the first p-1
- * predictions, whose rows have seen their answer, are not scored: loss_row is -1
- * there, and their targets do not matter. */
+/* [E1] The loss is the mean cross-entropy. [FIG5] With a prefix of p the first
+ * p-1 predictions, whose rows have seen their answer, are not scored: loss_row
+ * is -1 there, and their targets do not matter. */
 static void model_loss__direct(Test *t) {
   LABS(b, 3, 9, "", "--tied", "--sink-token", "--place post", "--vocab 300",
        "--norm layer --extra kv", "--prefix 1", "--prefix 2", "--prefix 8",
@@ -1966,9 +1958,8 @@ static void model_loss__direct(Test *t) {
   }
 }
 
-/* Logits exist SLICE rows at a time. From one row to beyond three SLICEs, just
- * below, at and above a multiple, the loss has its closed-form gradients:
- * dy = (softmax - 1[target]) / n, dW_cls = nf^T dy, dnf = dy W_cls^T. */
+/* Logits exist SLICE rows at a time. Below, at and above its multiples they have
+ * dy = (softmax - 1[target]) / n, dW_cls = nf^T dy and dnf = dy W_cls^T. */
 static void model_loss__slices(Test *t) {
   static const int SIZES[][2] = {{1, SLICE - 1}, {1, SLICE}, {1, SLICE + 1},
                                  {2, SLICE}, {3, 107}, {7, 80}, {1, 1}};
@@ -2008,7 +1999,7 @@ static void model_loss__slices(Test *t) {
     }
 }
 
-/* Equal logits have loss log V; logits beyond +-1e3 overflow nowhere. */
+/* Equal logits have loss log V; beyond +-1e3 loss and gradients are finite. */
 static void model_loss__extremes(Test *t) {
   LABS(b, 1, 5, "") {
     real *wcls = lab_at(&b, "wcls");
@@ -2032,8 +2023,8 @@ static void model_loss__extremes(Test *t) {
   }
 }
 
-/* [T2] From m = v = 0 AdamW's first step is lr g / (|g| + eps) whatever the betas,
- * after the decay. SGD has the same decay, then lr g. */
+/* [T2] From m = v = 0 AdamW's first step is lr g / (|g| + eps) whatever the
+ * betas, after the decay. SGD has the same decay, then lr g. */
 static void optimizer_step__by_hand(Test *t) {
   Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1, 1};
   real w[] = {2, -4, 1}, g[] = {3, -0.25, 0}, m[3] = {0}, v[3] = {0};
@@ -2059,8 +2050,8 @@ static void optimizer_step__by_hand(Test *t) {
   fact(t, same_numbers(2, before, m), "SGD changed the moments");
 }
 
-/* 50 steps on 600 numbers, more than two CHUNKs, are those of AdamW as published.
- * The second row's eps and decay are large enough to show. */
+/* 50 steps on 600 numbers, more than two CHUNKs, are those of AdamW as
+ * published. The second row's eps and decay are large enough to show. */
 static void optimizer_step__against_scalar(Test *t) {
   enum { COUNT = 600 };
   static const double SETTINGS[][6] = {       /* lr, betas, eps, decay, shrink */
@@ -2092,7 +2083,7 @@ static void optimizer_step__against_scalar(Test *t) {
   }
 }
 
-/* (F1) [T9] The rate is lr (s+1)/warmup, then constant or a cosine to min_lr. */
+/* (F1) [T9] The rate is lr (s+1)/warmup, then lr or a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
   const double eighth = 0.1 + 0.45 * (1 + 0.70710678118654752);
   enum { FLAT = SCHEDULE_CONSTANT, FALL = SCHEDULE_COSINE };
@@ -2144,7 +2135,7 @@ static void gradient_norm__names_the_bad(Test *t) {
  *
  * 4.1  One row of an axis as another */
 
-/* How far the last states of two labs lie apart, relative to the first's largest. */
+/* The distance of two labs' last states, relative to a's largest. */
 static double outputs_apart(Lab *a, Lab *b) {
   idx n = (idx)a->B * config_rows(&a->m.c, a->T) * a->m.c.dim;
   lab_forward(a);
@@ -2152,8 +2143,8 @@ static double outputs_apart(Lab *a, Lab *b) {
   return distance(n, a->a.nf, b->a.nf);
 }
 
-/* Two sets of flags give one model from the same parameters; `set` prepares b. A
- * bound of 0 asks for equal numbers. */
+/* Two sets of flags are one model, once `set` has prepared b. A bound of 0 asks
+ * for equal numbers. */
 static void same_model(Test *t, const char *one, const char *other, double bound,
                        void (*set)(Lab *, Lab *)) {
   LABS(a, 2, 40, one)
@@ -2230,8 +2221,8 @@ static void rename_pairs(Lab *a, Lab *b) {
     }
 }
 
-/* Neutral and equivalent flags give one model, with equal numbers where the same
- * operations run; [T4] others give another. */
+/* Neutral and equivalent flags give one model, with equal numbers where the
+ * same operations run; [T4] others give another. */
 static void attention__equivalences(Test *t) {
   const double tight = 2000 * REAL_EPS;
   const struct {
@@ -2271,8 +2262,7 @@ static void attention__equivalences(Test *t) {
     other_model(t, APART_FROM[i][0], APART_FROM[i][1]);
 }
 
-/* [T4] x* is an input row: a token with the embedding x* before the text gives
- * equal states. */
+/* [T4] x* is an input row: a token with its embedding gives equal states. */
 static void sink_token__is_a_row(Test *t) {
   static const char *const FLAGS[] = {
       "", "--pos learned", "--pos absolute --window 4", "--pos alibi --norm layer",
@@ -2298,8 +2288,8 @@ static void sink_token__is_a_row(Test *t) {
   }
 }
 
-/* A seam is told its row: a weight of 1 on key i makes o_i = v_i, in plain loops
- * and in tiles. */
+/* A seam is told its row: a weight of 1 on key i makes o_i = v_i, in plain
+ * loops and in tiles. */
 static void weigh_itself(const Model *m, const Acts *a, const RowAt *at, idx n,
                          real *w) {
   (void)m;
@@ -2318,10 +2308,13 @@ static void seams__row_at(Test *t) {
   }
 }
 
+/* ----------
+ * 4.2  Tiles and plain loops */
+
 /* Tiles and plain loops agree in loss, last states, heads' outputs, maps and
- * gradients, relative to an array's largest number; for a gradient that is at
- * least a thousandth of the model's largest, or all of it in a tensor of one
- * number and in a later paper's c_h, where terms cancel. */
+ * gradients, relative to an array's largest number; a gradient, to at least
+ * 1/1000 of the model's largest, or to all of it in a tensor of one number and
+ * in a later paper's c_h, whose terms cancel. */
 static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
   const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
   LABS(b, B, T, flags)
@@ -2364,8 +2357,8 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
     }
 }
 
-/* The plain loops write nothing beside their scratch: 99 numbers on either side,
- * which attention does not read, stay. */
+/* The plain loops write nothing beside their scratch: 99 numbers on either
+ * side, which attention does not read, stay. */
 static void attention__keeps_to_its_scratch(Test *t) {
   enum { BESIDE = 99 };
   LABS(b, 2, 9, "--extra kv", "--pos t5") {
@@ -2423,8 +2416,8 @@ static void tiles__sinks_plain(Test *t) {
 /* ----------
  * 4.3  Tokens, batches, memory */
 
-/* Changing token t changes no bit of earlier rows, unless t is in the prefix, and
- * something of its own. */
+/* Changing token t changes no bit of earlier rows, unless t is in the prefix,
+ * and something of its own. */
 static void causal_holds(Test *t, Lab *b) {
   const Config *c = &b->m.c;
   int T = b->T, N = config_rows(c, T), C = c->dim;
@@ -2525,8 +2518,8 @@ static double train(Lab *b, int threads, int n) {
   return loss;
 }
 
-/* A pass whose threads together ran 0.1 s in the last second drops one of them. The
- * time before a pass begins does not count. After a while all come back. */
+/* A pass whose threads together ran 0.1 s in the last second drops one of them.
+ * Time before it begins does not count. After a while all come back. */
 static void pace__leaves_a_core(Test *t) {
   int all = workers();
   Acts a = {.threads = all, .seen = 1};
@@ -2603,14 +2596,14 @@ static void train__learns_by_heart(Test *t) {
  *
  * An independent model in PyTorch, with autograd's derivatives, wrote
  * data/check/golden/paper.txt. Its 61 configurations cover every compatible pair
- * of rows of two axes. golden.py states the format, and how parameters, tokens and
- * directions follow from a configuration's number. golden.txt has the rows of
- * later papers and published models (test_rows.c). */
+ * of rows of two axes. golden.py states the format, and how parameters, tokens
+ * and directions follow from a configuration's number. golden.txt has the rows
+ * of later papers and published models (test_rows.c). */
 
 #define GOLDEN "data/check/golden/"
 
-/* In double the file's 12 digits leave 5e-12. In float parameters are rounded as
- * well, and some rows divide by a small sum: 7e-4 was the most. */
+/* In double the file's 12 digits leave 5e-12. In float parameters are rounded
+ * as well, and some rows divide by a small sum: 7e-4 was the most. */
 static double golden_bound(void) { return REAL_EPS < 1e-10 ? 2e-11 : 2e-3; }
 
 /* Compares a line of n numbers, relative to the twin's largest. */
@@ -2820,8 +2813,8 @@ static void golden__against_twin(Test *t) {
   golden_holds(t, GOLDEN "paper.txt", 61);
 }
 
-/* The comparison fails if any number of the first configuration gets another first
- * digit. In float one in ten may pass: a small number of a row can hide. */
+/* The comparison fails if any number of the first configuration gets another
+ * first digit. In float one in ten may pass: small numbers of a row can hide. */
 static void golden__sees_a_digit(Test *t) {
   Bytes *text = bytes_of(t);
   int configs, tried = 0, seen = 0;
@@ -2864,7 +2857,7 @@ static void golden__sees_a_digit(Test *t) {
  *
  * 6.1  By hand */
 
-/* [M1] alpha of maps all on column 1, all on the diagonal, or even (H_T / T). */
+/* [M1] alpha of maps all on column 1, all on the diagonal, even (H_T / T). */
 static void sink_alpha__by_hand(Test *t) {
   enum { T = 64 };
   const Config c = config_of(t, "");
@@ -2892,9 +2885,9 @@ static void sink_alpha__by_hand(Test *t) {
   }
 }
 
-/* (F6) Every row sees *: alpha_* is a mean over the T real rows or, as the authors
- * have it, over T+1 with a dummy row of 1 (x*'s own row for x*). At T = 64 their
- * 0.3 is a mean of 0.28906 over T. */
+/* (F6) Every row sees *: alpha_* is a mean over the T real rows, the authors'
+ * over T+1, with a dummy row of 1 (x*'s own row, for x*). At T = 64 their 0.3 is
+ * a mean of 0.28906. */
 static void sink_alpha__star_columns(Test *t) {
   enum { T = 64 };
   static const char *const FLAGS[] = {"--extra k", "--sink-token",
@@ -2925,7 +2918,7 @@ static void sink_alpha__star_columns(Test *t) {
   }
 }
 
-/* The even alpha_1 of each mask: H_T/T, H_w/T; * and x* are one key more each. */
+/* The even alpha_1 of each mask: H_T/T, H_w/T; * and each x* add a key. */
 static void sink_uniform__values(Test *t) {
   static const struct { const char *flags; double want; } ROWS[] = {
       {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
@@ -2946,7 +2939,6 @@ static void sink_uniform__values(Test *t) {
 
 static void release_sinks(void *sinks) { sinks_free(sinks); }
 
-/* Measures the lab's B sequences with three thresholds. */
 static Sinks *lab_measure(Test *t, Lab *b, double e0, double e1, double e2,
                           int rows) {
   Sinks *s = later(t, 1, sizeof *s, release_sinks);
@@ -2963,7 +2955,7 @@ static void forget_queries(Lab *b) {
   lab_fill(b, "l1.wq", 0);
 }
 
-/* [M2] Sink counts alpha > eps: two even rows, alpha_1 = 0.75, fail eps = 0.75. */
+/* [M2] alpha > eps, strictly: two even rows, alpha_1 = 0.75, miss eps = 0.75. */
 static void sinks__threshold_is_strict(Test *t) {
   LABS(b, 1, 2, "--pos none") {
     forget_queries(&b);
@@ -2974,8 +2966,8 @@ static void sinks__threshold_is_strict(Test *t) {
   }
 }
 
-/* One layer without positions, where id 0 attracts all weight and id 1 none: every
- * query and the key of id 0 are 9 sqrt 2 (1, 1), the key of id 1 is 0. */
+/* One layer without positions, where id 0 attracts all weight and id 1 none:
+ * every query and the key of id 0 are 9 sqrt 2 (1, 1), the key of id 1 is 0. */
 #define ATTRACTOR "--layers 1 --heads 1 --dim 2 --pos none"
 
 static void attract(Lab *b) {
@@ -3000,9 +2992,9 @@ static void sinks__threshold_per_sequence(Test *t) {
   }
 }
 
-/* The entropy of even rows is the mean of log t; it is 0 if one key has all. The
- * mass is the weights' sum: 1 for softmax, the scale, t^(1 - 1/p) for a p-norm,
- * t sigmoid(0) if Z = 1, and t/(t + 1) beside *. */
+/* The entropy of even rows is the mean of log t; it is 0 if one key has all.
+ * The mass is the weights' sum: 1 for softmax, the scale, t^(1 - 1/p) for a
+ * p-norm, t sigmoid(0) if Z = 1, and t/(t + 1) beside *. */
 static void sinks__entropy_and_mass(Test *t) {
   static const struct { const char *flags; double power, factor; int T; } ROWS[] = {
       {"--pos none", 0, 1, 16}, {"--pos none --scale 0.2", 0, 0.2, 16},
@@ -3049,8 +3041,8 @@ static void sinks__entropy_and_mass(Test *t) {
   }
 }
 
-/* Entropy is that of m / sum m, a mean over rows with a weight, NaN without any;
- * plain_entropy is -sum m log m, a mean over all rows. */
+/* Entropy is that of m / sum m, a mean over rows with a weight, NaN if there
+ * are none; plain_entropy is -sum m log m over all rows. */
 static void sinks__entropy_of_less(Test *t) {
   enum { T = 4 };
   const Config c = config_of(t, "--layers 1 --dim 4 --pos none");
@@ -3106,7 +3098,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* [M1] [M2] Adds alpha to prev (FIELDS, below) of one head's maps [N,S]. */
+/* [M1] [M2] Adds what measure_head does for one head's maps [N,S]. */
 static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   const Config *c = &s->m->c;
   int T = s->T, N = s->N, S = s->S, first = N - T, token1 = S - T;
@@ -3154,7 +3146,7 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   }
 }
 
-/* [FIG8] Adds angles and lengths of q and k: the first key's, the others' mean. */
+/* [FIG8] Adds cosines and products of q with the first key, and with others. */
 static void slow_measure_keys(const Slow *s, int l, int h, Sinks *w) {
   const Config *c = &s->m->c;
   int H = c->heads, K = c->kv_heads, D = c->head_dim, N = s->N, at = l * H + h;
@@ -3280,8 +3272,8 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
   sinks_free(&w);
 }
 
-/* [FIG2] Measurements of whole models are the slow model's. Under post-norm H^0 is
- * made far larger than any block's output: it must not count as massive. */
+/* [FIG2] What sinks_measure finds in models. Under post-norm H^0 far exceeds
+ * every block's output, and must not count as massive. */
 static void sinks__against_slow(Test *t) {
   bool attends[] = {true, true, true};
   const real below_1[] = {0, (real)0.25, (real)-0.5, (real)NAN};
@@ -3302,8 +3294,8 @@ static void sinks__against_slow(Test *t) {
   }
 }
 
-/* Three sequences measured in parts give the same means; measured in the memory of
- * one block they give equal numbers. */
+/* Three sequences in parts have the means of all at once (to 1e-14); in the
+ * memory of one block, their bits. */
 static void sinks__in_parts(Test *t) {
   LABS(b, 3, 12, "--extra k --window 5", "--sink-token --place post",
        "--sim sigmoid --normalizer one --kv-heads 1") {
@@ -3337,7 +3329,7 @@ static void sinks__in_parts(Test *t) {
   }
 }
 
-/* A NaN or infinity ends a measurement with an error that says where it is met. */
+/* A NaN or infinity ends a measurement; the error says where it is met. */
 static void sinks__not_finite(Test *t) {
   static const struct { const char *tensor; int at; const char *said; } ROWS[] = {
       {"wte", -1, "the embedding: "}, {"l0.norm1", 0, "block 1 of 2, head 1 of 2: "},
@@ -3371,8 +3363,8 @@ static void sinks__not_finite(Test *t) {
 /* ==========
  * 7  Propositions */
 
-/* What `check` prints: its last line counts the verdicts of the lines, `hold` that
- * hold, `controls`, 5 refuted and none WRONG. A sentence follows each heading. */
+/* The last line of `check` counts the lines' verdicts: `hold`, `controls`, 5
+ * refuted, none WRONG. A sentence follows each heading. */
 static void checks_hold(Test *t, const Program *program, int hold, int controls) {
   static const char *const ENDS[] = {" holds", " control", " as printed", " WRONG"};
   char line[512], last[512] = "";
@@ -3409,9 +3401,8 @@ static void checks_hold(Test *t, const Program *program, int hold, int controls)
   note(t, "%s, %d lines", last, lines);
 }
 
-/* Every similarity, kernel, normaliser and extra column but the default is in a
- * row of `check states`; later papers' are in `check later`
- * (data/later/test_later.c). */
+/* Every similarity, kernel, normaliser and extra column but the default is in
+ * `check states`; later papers' in `check later` (data/later/test_later.c). */
 static void checks__every_row(Test *t) {
   static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra"};
   const char *const *const LISTS[] = {
@@ -3482,9 +3473,9 @@ static void checks__status(Test *t) {
   fclose(out);
 }
 
-/* [E10] [P1] [P2] [P3] [P4] [E44] The statements of ./sink hold; test_paper.c in
- * data/check has all, with [E32]. An unknown name is a usage error that lists
- * the names. */
+/* [E10] [P1] [P2] [P3] [P4] [E44] The statements of ./sink hold; those of
+ * ./paper, [E32] too, in data/check/test_paper.c. An unknown name is a usage
+ * error that lists all names. */
 static void checks__hold(Test *t) {
   checks_hold(t, &SINK, 86, 38);
   fact(t, checks_run(NULL, "sink", "prop9", stdout, fresh(t)) == 2, "status %d", t->e.status);
@@ -3492,8 +3483,8 @@ static void checks__hold(Test *t) {
     fact(t, strstr(t->e.text, c->name) != NULL, "%s is not in: %s", c->name, t->e.text);
 }
 
-/* The tests above rest on this: a NaN in either array makes the distance NaN, and
- * a failed statement outranks a skip. */
+/* The tests above rest on this: a NaN in either array makes the distance NaN,
+ * and a failed statement outranks a skip. */
 static void frame__verdicts(Test *t) {
   static const struct { Test of; const char *is; } ROWS[] = {
       {{.facts = 2}, "ok"}, {{.facts = 2, .wrong = 1}, "FAIL"}, {{0}, "FAIL"},
