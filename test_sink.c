@@ -237,7 +237,7 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
   double most = 0, *along = room(n);
   bool zero = o->zero(b, x, &most);
   if (!zero && o->faint && o->faint(&b->m.c) && size <= 1e-6 * largest) {
-    y->faint++;                          /* the differences tell whether it is 0 */
+    y->faint++;   /* the differences tell whether it is 0 */
     zero = true;
     most = 1e-6;
   }
@@ -297,7 +297,7 @@ static void check_length(Test *t, Lab *b) {
 static void check_gradients(Test *t, Tally *y, Lab *b, int samples) {
   Rng r = {31};
   if (b->m.c.normalizer == NORMALIZER_CLAMP)
-    lab_maps(b);                         /* for rows_bound */
+    lab_maps(b);   /* for rows_bound */
   lab_gradients(b);
   b->a.probe = NULL;
   if (REAL_EPS > 1e-10) {
@@ -326,8 +326,8 @@ static void tell_tally(Test *t, const Tally *y) {
   snprintf(t->what, sizeof t->what, "%.100s", y->where);
 }
 
-/* Every variant of the paper, and what sections 2 and 7 need besides: key
- * heads, biases, LayerNorm, tied embeddings. */
+/* Gradients are right in every variant of the paper, and in what sections 2 and 7
+ * need besides: key heads, biases, LayerNorm, tied embeddings. */
 static void gradients__every_variant(Test *t) {
   static const char *const BESIDES[] = {
       "--norm layer --linear-bias --tied", "--place post --norm layer",
@@ -350,8 +350,8 @@ static void gradients__every_variant(Test *t) {
 static const char *const *operations(Test *t, const char *const *rest,
                                      int n_rest);
 
-/* Each operation beside one of REST, in tiles and in plain loops. The clamp
- * must bind some rows and not others. */
+/* They are in each operation beside one of REST, in tiles and in plain loops. The
+ * clamp must bind some rows and not others. */
 static void gradients__every_operation(Test *t) {
   static const char *const REST[] = {
       "--pos none --linear-bias", "",
@@ -385,7 +385,7 @@ static const char *const TILED[] = {
     "--pos alibi --extra-value ones --extra-norm 3",
     "--pos relative --kernel elu --sim identity --window 40", NULL};
 
-/* Over 70 tokens, three tiles, along one direction of each tensor. */
+/* They are over 70 tokens, three tiles, along one direction of each tensor. */
 static void gradients__tiles(Test *t) {
   Tally y = {0};
   LABS_OF(b, 1, 70, TILED)
@@ -493,7 +493,7 @@ _Static_assert(SIM_IDENTITY == 3 && NORMALIZER_PNORM == 3 && KERNEL_ROWS == 3
                && POS_ROWS == 7 && COMBINE_ROWS == 2 && VALUE_ROWS == 3
                && ACT_ROWS == 8, "a new row of the paper: it is needed here too");
 
-enum { WIDE_LAB = 400, LONG_LAB = 600 };     /* no row of the models is wider */
+enum { WIDE_LAB = 400, LONG_LAB = 600 };   /* no row of the models is wider */
 
 typedef struct Slow {
   const Model *m;
@@ -734,8 +734,8 @@ static long double slow_sim(int sim, long double z, long double *ds) {
   }
 }
 
-/* [T15] [E43] n scores z, of which a companion asks how many are keys. A p-norm
- * of zeros has weights 0. */
+/* [T15] [E43] A row of n scores z; only companions use `keys`, how many it sees.
+ * A p-norm of zeros has weights 0. */
 static void slow_row(const Config *c, int n, int keys, const double *z,
                      Scores *r) {
   long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0;
@@ -1084,7 +1084,7 @@ static void model_forward__wide(Test *t) {
        "--layers 1 --dim 260 --ffn 20 --head-dim 4 --place post",
        "--layers 1 --dim 266 --heads 2 --head-dim 130 --kernel mlp --sim elu "
        "--extra kv --vbias --sink-token --pos learned --act gelu --place post") {
-    vec_scale(b.m.count, parameters(&b.m), (real)0.25);     /* z of order 1 */
+    vec_scale(b.m.count, parameters(&b.m), (real)0.25);   /* z of order 1 */
     compare_with_slow(t, &b, 1000 * REAL_EPS);
     b.a.probe = NULL;
     check_gradients(t, &y, &b, 1);
@@ -1190,7 +1190,7 @@ static void config_resolve__refuses(Test *t) {
     int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
     refusal(t, WRONG[i].flags, status, &t->e, WRONG[i].flag);
   }
-  for (int i = 0; i < 2; i++) {                      /* in a file, not by a flag */
+  for (int i = 0; i < 2; i++) {   /* in a file, not by a flag */
     Config c = config_of(t, "--normalizer pnorm");
     c.pnorm = (double[]){-1, NAN}[i];
     refusal(t, "a file's p", config_resolve(&c, fresh(t)), &t->e, "--pnorm");
@@ -1295,7 +1295,7 @@ static bool model_of(Test *t, Model *m, const char *before, const char *flags) {
 static void model_create__counts(Test *t) {
   static const char SIZES[] = "--layers 10 --heads 8 --dim 768 --ffn 1536 "
                               "--vocab 50432 --context 2048 ";
-  static const double ALL = 58998528;               /* without embeddings */
+  static const double ALL = 58998528;   /* without embeddings */
   static const struct { const char *flags; double more; } ROWS[] = {
       {"", 0}, {"--act geglu", 0}, {"--act reglu", 0}, {"--act relu", -11796480},
       {"--act gelu", -11796480}, {"--act swish", -11796480},
@@ -1428,7 +1428,7 @@ static void start_is(Test *t, Lab *b, const char *name, int init, int kind,
          most / sigma);
 }
 
-/* How tensors start under --init torch, authors and gpt2, to five standard
+/* Tensors start as --init torch, authors and gpt2 have it, to five standard
  * errors of mean and variance. `kind` is torch's; the others have normals for
  * uniforms, and biases of 0. C 64, H 4, D 16, F 96, V 400, L 3. */
 static void model_init__laws(Test *t) {
@@ -1558,7 +1558,7 @@ static void norm_forward__invariances(Test *t) {
   }
 }
 
-/* Runs the lab with its maps; returns the scores z [B,H,N,S] of layer 0. */
+/* Runs the lab; returns the scores z [B,H,N,S] of layer 0. */
 static real *scores(Lab *b) {
   lab_maps(b);
   lab_forward(b);
@@ -1648,7 +1648,7 @@ static void activate__formulas(Test *t) {
     }
 }
 
-/* [FIG5] [FIG6] The mask, drawn: rows are queries, columns keys, x* is first. */
+/* [FIG5] [FIG6] The mask is as drawn: rows are queries, columns keys, x* first. */
 static void visible__pictures(Test *t) {
   static const struct { const char *flags; int N; const char *rows[6]; } ROWS[] = {
       {"", 5, {"1....", "11...", "111..", "1111.", "11111"}},
@@ -1732,7 +1732,7 @@ static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *
   by->row(c, n, keys, exact, want);
   score_row(by->kind ? by->kind(c) : &PAPER_ROW, plain, c, n, z, &r);
   double bound = 4 * REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c->pnorm);
-  if (want->Z != 0 && !plain)            /* exp's plain Z is Z e^-top */
+  if (want->Z != 0 && !plain)   /* exp's plain Z is Z e^-top */
     within(t, (double)(r.Z / want->Z), 1, bound,
            "Z of sim %d, normalizer %d, p %g", c->sim, c->normalizer, c->pnorm);
   for (int j = 0; j < n; j++) {
@@ -1798,7 +1798,7 @@ static void row__every_operation(Test *t) {
   fact(t, refused == 2, "%d refused: identity with a sum, with p < 1", refused);
 }
 
-/* A row of n equal scores z; a[0] is NaN if the backward makes it otherwise. */
+/* A row of n equal scores z; a[0] is NaN if the backward's is off by over 1 %. */
 static ScoreRow *flat_row(int sim, int normalizer, double p, int n, double z) {
   static ScoreRow r;
   const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
@@ -1952,13 +1952,13 @@ static void model_loss__direct(Test *t) {
     within(t, sum, loss, 1e-14 * loss, "mean of loss_row, %s", b.flags);
     within(t, lab_loss(&b), loss, 0, "other targets in the prefix, %s", b.flags);
   }
-  LABS(b, 1, 3, "--prefix 9") {                      /* nothing is left to score */
+  LABS(b, 1, 3, "--prefix 9") {   /* nothing is left to score */
     within(t, lab_backward(&b, 1), 0, 0, "loss when the prefix is all");
     within(t, biggest(b.m.count, gradients(&b.m)), 0, 0, "its gradient");
   }
 }
 
-/* Logits exist SLICE rows at a time. Below, at and above its multiples they have
+/* Logits exist SLICE rows at a time. Batches below, at and above a multiple have
  * dy = (softmax - 1[target]) / n, dW_cls = nf^T dy and dnf = dy W_cls^T. */
 static void model_loss__slices(Test *t) {
   static const int SIZES[][2] = {{1, SLICE - 1}, {1, SLICE}, {1, SLICE + 1},
@@ -2037,7 +2037,7 @@ static void optimizer_step__by_hand(Test *t) {
   within(t, (double)m[0], 0.3, 2 * REAL_EPS, "m");
   within(t, (double)v[0], 0.09, 4 * REAL_EPS, "v");
   s.t = 2;
-  optimizer_step(&s, 3, w, g, m, v);         /* m^ = g and v^ = g^2 again */
+  optimizer_step(&s, 3, w, g, m, v);   /* m^ = g and v^ = g^2 again */
   within(t, (double)w[0], first * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
          "w after two steps");
   s = (Step){
@@ -2054,7 +2054,7 @@ static void optimizer_step__by_hand(Test *t) {
  * published. The second row's eps and decay are large enough to show. */
 static void optimizer_step__against_scalar(Test *t) {
   enum { COUNT = 600 };
-  static const double SETTINGS[][6] = {       /* lr, betas, eps, decay, shrink */
+  static const double SETTINGS[][6] = {   /* lr, betas, eps, decay, shrink */
       {0.01, 0.9, 0.95, 1e-8, 0.1, 1}, {0.02, 0.8, 0.999, 1e-2, 3, 0.3},
       {0.01, 0, 0.9, 1e-3, 0, 1}};
   EACH(k, SETTINGS) {
@@ -2116,7 +2116,7 @@ static void gradient_norm__names_the_bad(Test *t) {
     within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm");
     fact(t, !bad, "a tensor is called bad");
     g[n - 1] = (real)INFINITY;
-    for (int k = 0; k < 2 * b.m.n_tensors; k++) {    /* its first number, its last */
+    for (int k = 0; k < 2 * b.m.n_tensors; k++) {   /* its first number, its last */
       const Tensor *x = tensor_at(&b.m, k / 2);
       real *at = tensor_d(&b.m, x) + (k % 2 ? tensor_size(x) - 1 : 0), was = *at;
       *at = (real)NAN;
@@ -2262,7 +2262,7 @@ static void attention__equivalences(Test *t) {
     other_model(t, APART_FROM[i][0], APART_FROM[i][1]);
 }
 
-/* [T4] x* is an input row: a token with its embedding gives equal states. */
+/* [T4] x* is an input row: a first token with its embedding does the same. */
 static void sink_token__is_a_row(Test *t) {
   static const char *const FLAGS[] = {
       "", "--pos learned", "--pos absolute --window 4", "--pos alibi --norm layer",
@@ -2346,10 +2346,10 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
         double size = biggest(tensor_size(x), from);
         double most = distance(tensor_size(x), from, to), least = all / 1000;
         if (size > 0)
-          most *= size;                            /* absolute */
+          most *= size;   /* absolute */
         if (strstr(x->name, ".cscale") || tensor_size(x) == 1)
           least = all;
-        if (strstr(x->name, ".bk"))                /* its terms nearly cancel */
+        if (strstr(x->name, ".bk"))   /* its terms nearly cancel */
           least = all / 100;
         within(t, most / fmax(size, least), 0, bound, "grad of %s, %s", x->name,
                flags);
@@ -2375,7 +2375,7 @@ static void attention__keeps_to_its_scratch(Test *t) {
   }
 }
 
-/* Every variant over 40 tokens; TILED over 70 and 530, 3 tiles and 17. */
+/* Every variant agrees over 40 tokens, TILED over 70 and 530, 3 tiles and 17. */
 static void tiles__as_plain(Test *t) {
   const char *const *flags = variants(t);
   for (int i = 0; flags[i]; i++)
@@ -2462,13 +2462,13 @@ static void model_forward__batches(Test *t) {
       sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, false, 1) / 3;
     }
     within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
-    model_forward(&b.m, &b.a, b.ids, 1, 4);            /* fewer tokens than room */
+    model_forward(&b.m, &b.a, b.ids, 1, 4);   /* fewer tokens than room */
     fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf),
          "4 of 9, %s", b.flags);
   }
 }
 
-/* If all blocks share one's memory, a forward gives equal numbers, twice. */
+/* If all blocks share the memory of one, two forwards give equal numbers. */
 static void one_layer_holds(Test *t, Lab *b) {
   Acts one;
   idx n = (idx)b->B * config_rows(&b->m.c, b->T) * b->m.c.dim;
@@ -2504,7 +2504,7 @@ static double train(Lab *b, int threads, int n) {
   const Tensor *bad;
   real *first = reals(count), *second = reals(count);
   set_workers(threads);
-  b->a.seen = 1;                                 /* 14.2: as after a first pass */
+  b->a.seen = 1;   /* 14.2: as after a first pass */
   model_init(&b->m, INIT_TORCH, 21);
   for (int step = 1; step <= n; step++) {
     loss = lab_gradients(b);
@@ -2529,7 +2529,7 @@ static void pace__leaves_a_core(Test *t) {
     pace(&a, begins);
     fact(t, workers() == all - (!begins && all > 1), "%d threads", workers());
   }
-  set_workers(3);                      /* a model's first pass may not begin here */
+  set_workers(3);   /* a model's first pass may not begin here */
   pace(&(Acts){.threads = 3}, false);
   fact(t, workers() != 2, "a pass before the first was judged");
   set_workers(all);
@@ -2555,7 +2555,8 @@ static void same_on_threads(Test *t, const char *flags, int steps) {
     }
 }
 
-/* Three steps of models whose products threads share, one of every variant. */
+/* Three steps of four models, the last two of which have products that threads
+ * share; then one of every variant. */
 static void threads__same_bits(Test *t) {
   static const char *const FLAGS[] = {
       "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
@@ -2622,7 +2623,7 @@ static void golden_fill(Lab *b, uint64_t k) {
   for (int j = 0; j < b->m.n_tensors; j++) {
     const Tensor *x = tensor_at(&b->m, j);
     const char *leaf = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
-    bool gain = !strncmp(leaf, "norm", 4) && !leaf[5];      /* norm1, norm2, normf */
+    bool gain = !strncmp(leaf, "norm", 4) && !leaf[5];   /* norm1, norm2, normf */
     bool map = x->rank == 2 && (*leaf == 'w' || *leaf == 'p')
                && strcmp(leaf, "wte") && strcmp(leaf, "wpe");
     double size = map ? 2 / sqrt(tensor_rows(x)) : 1;
@@ -2834,7 +2835,7 @@ static void golden__sees_a_digit(Test *t) {
   for (char *p = strchr(from, '\n'); *p; p++) {
     if ((*p != ' ' && *p != '-') || !strchr("0123456789", p[1]))
       continue;
-    char *digit = p + 1 + strspn(p + 1, "0.");             /* the first but 0 */
+    char *digit = p + 1 + strspn(p + 1, "0.");   /* the first but 0 */
     if (!*digit || !strchr("123456789", *digit))
       digit = p + 1;
     char was = *digit;
@@ -2892,7 +2893,7 @@ static void sink_alpha__star_columns(Test *t) {
   enum { T = 64 };
   static const char *const FLAGS[] = {"--extra k", "--sink-token",
                                       "--extra kv --sink-token"};
-  const double edge = (0.3 * 65 - 1) / 64;         /* 0.2890625 */
+  const double edge = (0.3 * 65 - 1) / 64;   /* 0.2890625 */
   for (int k = 0; k < 6; k++) {
     const char *flags = FLAGS[k / 2];
     const Config c = config_of(t, "%s", flags);
@@ -2918,7 +2919,7 @@ static void sink_alpha__star_columns(Test *t) {
   }
 }
 
-/* The even alpha_1 of each mask: H_T/T, H_w/T; * and each x* add a key. */
+/* Even rows have alpha_1 = H_T/T, under a window H_w/T; * and each x* add a key. */
 static void sink_uniform__values(Test *t) {
   static const struct { const char *flags; double want; } ROWS[] = {
       {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
@@ -3098,7 +3099,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* [M1] [M2] Adds what measure_head does for one head's maps [N,S]. */
+/* [M1] [M2] Adds alpha, over, entropy, mass, raw, self, prev of one head. */
 static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   const Config *c = &s->m->c;
   int T = s->T, N = s->N, S = s->S, first = N - T, token1 = S - T;
@@ -3122,7 +3123,7 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
       w->over[((idx)x * s->m->c.layers * c->heads + at) * S + j] += sum / n
                                                                     > w->eps[x];
   }
-  double entropy = 0, weighing = 0;      /* of m / sum m, of rows that weigh anything */
+  double entropy = 0, weighing = 0;   /* of m / sum m, of rows that weigh anything */
   for (int i = first; i < N; i++) {
     double sum = 0;
     for (int j = 0; j < S; j++)
@@ -3146,7 +3147,7 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   }
 }
 
-/* [FIG8] Adds cosines and products of q with the first key, and with others. */
+/* [FIG8] Adds mean cosines and |q||k|: with the first key, with the others. */
 static void slow_measure_keys(const Slow *s, int l, int h, Sinks *w) {
   const Config *c = &s->m->c;
   int H = c->heads, K = c->kv_heads, D = c->head_dim, N = s->N, at = l * H + h;
@@ -3272,8 +3273,8 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
   sinks_free(&w);
 }
 
-/* [FIG2] What sinks_measure finds in models. Under post-norm H^0 far exceeds
- * every block's output, and must not count as massive. */
+/* [FIG2] sinks_measure finds what the slow model has. Under post-norm H^0 far
+ * exceeds every block's output, and must not count as massive. */
 static void sinks__against_slow(Test *t) {
   bool attends[] = {true, true, true};
   const real below_1[] = {0, (real)0.25, (real)-0.5, (real)NAN};
