@@ -128,8 +128,9 @@ static bool slow_zero(const Lab *b, const Tensor *x, double *most) {
          && !c->extra;
 }
 
-/* Does nothing in this batch reach number i of x? An id is not fed (and wte not
- * tied), a position past the end, a bucket unseen, a dim of k* frozen [T13]. */
+/* Does nothing in this batch reach number i of x? That is so for an id not fed
+ * (unless wte is tied), a position past the end, a bucket that no row sees and a
+ * frozen dim of k* [T13]. */
 static bool unreached(const Lab *b, const Tensor *x, idx i) {
   const Config *c = &b->m.c;
   int N = config_rows(c, b->T), row = (int)(i / tensor_cols(x));
@@ -346,12 +347,12 @@ static void gradients__every_variant(Test *t) {
 }
 
 /* Flags of every compatible kernel, similarity, normaliser and extra column
- * (Table 15 and relatives), each with one of `rest`; NULL ends. */
+ * (Table 15 and relatives), each with one of `rest`; NULL after the last. */
 static const char *const *operations(Test *t, const char *const *rest,
                                      int n_rest);
 
-/* They are in each operation beside one of REST, in tiles and in plain loops. The
- * clamp must bind some rows and not others. */
+/* Gradients are right in each operation beside one of REST, in tiles and in plain
+ * loops. The clamp must bind some rows and not others. */
 static void gradients__every_operation(Test *t) {
   static const char *const REST[] = {
       "--pos none --linear-bias", "",
@@ -385,7 +386,8 @@ static const char *const TILED[] = {
     "--pos alibi --extra-value ones --extra-norm 3",
     "--pos relative --kernel elu --sim identity --window 40", NULL};
 
-/* They are over 70 tokens, three tiles, along one direction of each tensor. */
+/* Gradients are right over 70 tokens, three tiles, along a direction of each
+ * tensor. */
 static void gradients__tiles(Test *t) {
   Tally y = {0};
   LABS_OF(b, 1, 70, TILED)
@@ -1050,8 +1052,8 @@ static void model_forward__against_slow(Test *t) {
     compare_with_slow(t, &b, 1000 * REAL_EPS);
 }
 
-/* [E4] Every operation is THE FORMULA's over 70 tokens, where tiles, windows,
- * prefixes and x* cross, in plain loops and in tiles. */
+/* [E4] Every operation agrees with THE FORMULA over 70 tokens, where tiles,
+ * windows, prefixes and x* cross, in plain loops and in tiles. */
 static void attention__against_slow(Test *t) {
   static const char *const MASKS[] = {
       "--layers 1", "--layers 1 --window 5 --pos none",
@@ -1163,7 +1165,7 @@ static void refusal(Test *t, const char *flags, int status, const Error *e,
        "%s: \"%s\"", flags, e->text);
 }
 
-/* Flags without a meaning are refused. */
+/* Impossible flags are refused. */
 static void config_resolve__refuses(Test *t) {
   static const struct { const char *flags, *flag; } WRONG[] = {
       {"--heads 3", "--heads"}, {"--heads 4 --kv-heads 3", "--kv-heads"},
@@ -1290,7 +1292,7 @@ static bool model_of(Test *t, Model *m, const char *before, const char *flags) {
   return made;
 }
 
-/* The authors' 60M model has their number of parameters (untouched pages cost
+/* The 60M model has the authors' number of parameters (untouched pages cost
  * nothing), and so has the 1B model, counted from one block. */
 static void model_create__counts(Test *t) {
   static const char SIZES[] = "--layers 10 --heads 8 --dim 768 --ffn 1536 "
@@ -1394,7 +1396,7 @@ static void model_create__layout(Test *t) {
   }
 }
 
-/* Normal with a deviation, uniform with a half-width, or one number. */
+/* A start is normal of a deviation, uniform of a half-width, or one number. */
 enum { START_NORMAL, START_UNIFORM, START_AS };
 
 static void start_is(Test *t, Lab *b, const char *name, int init, int kind,
@@ -1748,8 +1750,9 @@ static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *
   }
 }
 
-/* Compares random rows of seven lengths, a fifth of each masked. NULL ends sims
- * and normalizers, words for flags. Returns how many operations are refused. */
+/* Compares random rows of seven lengths, a fifth of each masked. sims and
+ * normalizers are words for flags, ended by NULL. Returns how many operations
+ * are refused. */
 static int rows_as_formula(Test *t, const Oracle *by, const char *const *sims,
                            const char *const *normalizers) {
   static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
@@ -1999,7 +2002,8 @@ static void model_loss__slices(Test *t) {
     }
 }
 
-/* Equal logits have loss log V; beyond +-1e3 loss and gradients are finite. */
+/* Equal logits have loss log V; logits beyond +-1e3 keep loss and gradients
+ * finite. */
 static void model_loss__extremes(Test *t) {
   LABS(b, 1, 5, "") {
     real *wcls = lab_at(&b, "wcls");
@@ -2886,9 +2890,9 @@ static void sink_alpha__by_hand(Test *t) {
   }
 }
 
-/* (F6) Every row sees *: alpha_* is a mean over the T real rows, the authors'
- * over T+1, with a dummy row of 1 (x*'s own row, for x*). At T = 64 their 0.3 is
- * a mean of 0.28906. */
+/* (F6) Every row sees *, so alpha_* is a mean over the T real rows; the authors'
+ * is over T+1, with a dummy row of 1 (x*'s own row, for x*). At T = 64 their 0.3
+ * is a mean of 0.28906. */
 static void sink_alpha__star_columns(Test *t) {
   enum { T = 64 };
   static const char *const FLAGS[] = {"--extra k", "--sink-token",
@@ -2956,7 +2960,7 @@ static void forget_queries(Lab *b) {
   lab_fill(b, "l1.wq", 0);
 }
 
-/* [M2] alpha > eps, strictly: two even rows, alpha_1 = 0.75, miss eps = 0.75. */
+/* [M2] Sink counts alpha > eps: two even rows, of alpha_1 = 0.75, miss 0.75. */
 static void sinks__threshold_is_strict(Test *t) {
   LABS(b, 1, 2, "--pos none") {
     forget_queries(&b);
@@ -3295,8 +3299,8 @@ static void sinks__against_slow(Test *t) {
   }
 }
 
-/* Three sequences in parts have the means of all at once (to 1e-14); in the
- * memory of one block, their bits. */
+/* Three sequences measured in parts have the means of all at once, to 1e-14; in
+ * the memory of one block, the same numbers. */
 static void sinks__in_parts(Test *t) {
   LABS(b, 3, 12, "--extra k --window 5", "--sink-token --place post",
        "--sim sigmoid --normalizer one --kv-heads 1") {
