@@ -2055,7 +2055,8 @@ static void optimizer_step__by_hand(Test *t) {
 }
 
 /* 50 steps on 600 numbers, more than two CHUNKs, are those of AdamW as
- * published. The second row's eps and decay are large enough to show. */
+ * published, the moments' corrections as defined. The second row's eps and decay
+ * are large enough to show. */
 static void optimizer_step__against_scalar(Test *t) {
   enum { COUNT = 600 };
   static const double SETTINGS[][6] = {   /* lr, betas, eps, decay, shrink */
@@ -2105,7 +2106,8 @@ static void schedule_lr__values(Test *t) {
   }
 }
 
-/* The norm is global; the first tensor with a NaN or an infinity is named. */
+/* The norm is that of all gradients; the first tensor with a NaN or an infinity
+ * is named. */
 static void gradient_norm__names_the_bad(Test *t) {
   LABS(b, 1, 5, "--dim 72 --heads 4 --ffn 300 --extra kv") {
     const Tensor *bad;
@@ -2984,8 +2986,8 @@ static void attract(Lab *b) {
   lab_at(b, "l0.wk")[2] = lab_at(b, "l0.wk")[3] = 9;
 }
 
-/* (F7) The threshold applies to each sequence. Of two with alpha_1 = 1 and 0.5
- * half exceed 0.7, though the mean, 0.75, exceeds it. */
+/* (F7) The threshold applies to each sequence, before the mean: of two with
+ * alpha_1 = 1 and 0.5 half exceed 0.7, though their mean, 0.75, does. */
 static void sinks__threshold_per_sequence(Test *t) {
   LABS(b, 2, 2, ATTRACTOR) {
     attract(&b);
@@ -3478,9 +3480,9 @@ static void checks__status(Test *t) {
   fclose(out);
 }
 
-/* [E10] [P1] [P2] [P3] [P4] [E44] The statements of ./sink hold; those of
- * ./paper, [E32] too, in data/check/test_paper.c. An unknown name is a usage
- * error that lists all names. */
+/* [E10] [P1] [P2] [P3] [P4] [E44] The statements of ./sink hold; test_paper.c in
+ * data/check has all, [E32] too. An unknown name is a usage error that lists the
+ * names. */
 static void checks__hold(Test *t) {
   checks_hold(t, &SINK, 86, 38);
   fact(t, checks_run(NULL, "sink", "prop9", stdout, fresh(t)) == 2, "status %d", t->e.status);
