@@ -1918,14 +1918,14 @@ static void row_forward__clamp_branches(Test *t) {
 static void row_forward__nan(Test *t) {
   static ScoreRow r;
   for (int k = 0; k < SIM_ROWS * NORMALIZER_ROWS; k++)
-    for (int at = 0; at < 3; at++) {
+    for (int at = 0; at < 6; at++) {
       const Config c = {.sim = k % SIM_ROWS, .normalizer = k / SIM_ROWS, .pnorm = 2};
       real z[] = {1, -2, (real)0.5};
-      z[at] = (real)NAN;
-      score_row(&PAPER_ROW, false, &c, 3, z, &r);
-      fact(t, isnan((double)r.a[at]) && isnan((double)r.m[at]),
+      z[at / 2] = (real)NAN;
+      score_row(&PAPER_ROW, at % 2, &c, 3, z, &r);
+      fact(t, isnan((double)r.a[at / 2]) && isnan((double)r.m[at / 2]),
            "sim %d, %d: weight %g, metric %g", c.sim, c.normalizer,
-           (double)r.a[at], (double)r.m[at]);
+           (double)r.a[at / 2], (double)r.m[at / 2]);
     }
 }
 
@@ -2045,12 +2045,12 @@ static void optimizer_step__by_hand(Test *t) {
   within(t, (double)w[0], first * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
          "w after two steps");
   s = (Step){
-      .optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1, .shrink = 1};
+      .optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1, .shrink = 0.5};
   real x[] = {2, -4}, before[2];
   copy(before, m, 2);
   optimizer_step(&s, 2, x, g, m, v);
-  within(t, (double)x[0], 1.9 - 0.3, 4 * REAL_EPS, "SGD under g = 3");
-  within(t, (double)x[1], -3.8 + 0.025, 4 * REAL_EPS, "SGD under g = -0.25");
+  within(t, (double)x[0], 1.9 - 0.15, 4 * REAL_EPS, "SGD under g = 3");
+  within(t, (double)x[1], -3.8 + 0.0125, 4 * REAL_EPS, "SGD under g = -0.25");
   fact(t, same_numbers(2, before, m), "SGD changed the moments");
 }
 
@@ -2301,7 +2301,7 @@ static void weigh_itself(const Model *m, const Acts *a, const RowAt *at, idx n,
   (void)m;
   (void)a;
   for (idx j = 0; j <= n; j++)
-    w[j] = at->lo + j == at->i + 1;
+    w[j] = at->lo + j == at->i + 1 ? (real)(1 + at->h + 2 * at->b + 4 * at->l) : 0;
 }
 
 static void seams__row_at(Test *t) {
@@ -2309,8 +2309,14 @@ static void seams__row_at(Test *t) {
     b.m.plain = b.n == 1;
     b.m.seams.weights = weigh_itself;
     lab_forward(&b);
-    const LayerActs *la = b.a.layer;
-    fact(t, same_numbers(b.m.c.dim * 140, la->o, la->v), "%s", b.flags);
+    idx D = b.m.c.head_dim, H = b.m.c.heads, wrong = 0;
+    for (idx k = 0; k < 2 * 140 * H * D; k++) {   /* layer, sequence, token, head, dim */
+      idx l = k / (140 * H * D), n = k % (140 * H * D), h = n / D % H;
+      const LayerActs *la = &b.a.layer[l];
+      real as_asked = (real)(1 + h + 2 * (n / (70 * H * D)) + 4 * l);
+      wrong += la->o[n] != as_asked * la->v[n];
+    }
+    fact(t, !wrong, "%s: %lld outputs", b.flags, wrong);
   }
 }
 
@@ -2535,12 +2541,15 @@ static void pace__leaves_a_core(Test *t) {
     pace(&a, begins);
     fact(t, workers() == all - (!begins && all > 1), "%d threads", workers());
   }
-  set_workers(3);   /* a model's first pass may not begin here */
-  pace(&(Acts){.threads = 3}, false);
-  fact(t, workers() != 2, "a pass before the first was judged");
+  set_workers(1);   /* the first call may come behind a block without attention */
+  Acts first = {.threads = 1};
+  pace(&first, false);
+  fact(t, first.lost <= 0, "the time before the first pass was judged");
   set_workers(all);
-  for (int n = 1; n < 5; n++)
-    fact(t, free_cores(n) >= 1 && free_cores(n) <= n, "%d of %d cores", free_cores(n), n);
+  for (int n = 1; n < 5; n++) {
+    int some = free_cores(n);
+    fact(t, some >= 1 && some <= n, "%d of %d cores", some, n);
+  }
   a.retry = fmin(a.retry, seconds() - 1);
   pace(&a, true);
   fact(t, workers() == all && a.retry <= 0, "%d threads again", workers());
@@ -3153,7 +3162,7 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   }
 }
 
-/* [FIG8] Adds mean cosines and |q||k|: with the first key, with the others. */
+/* [FIG2] Adds mean cosines and |q||k|: with the first key, with the others. */
 static void slow_measure_keys(const Slow *s, int l, int h, Sinks *w) {
   const Config *c = &s->m->c;
   int H = c->heads, K = c->kv_heads, D = c->head_dim, N = s->N, at = l * H + h;

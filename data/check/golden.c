@@ -1,6 +1,6 @@
 /* golden.c - reads a text of an independent program's numbers and holds ours to
- * them: data/check/golden/golden.txt (test_sink.c), hf_tiny.txt and hf_families.txt (the
- * tests of ./hf).
+ * them: data/check/golden/paper.txt (test_sink.c), golden.txt (test_rows.c), hf_tiny.txt
+ * and hf_families.txt (the tests of ./hf).
  *
  * SPDX-License-Identifier: MIT */
 
