@@ -5605,8 +5605,8 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   if (steps < atoi(RUN_STEPS))
     bytes_print(out, e, "Only %d of the usual %s steps were run.\n", steps,
                 RUN_STEPS);
-  bytes_print(out, e, "Rule: from %g times even on there is a sink, below %g "
-              "there is none;\nlosses within %g nats count as equal.\n", SHOWS,
+  bytes_print(out, e, "Rule: %g times even or more counts as a sink, below "
+              "%g as none;\nlosses within %g nats count as equal.\n", SHOWS,
               ABSENT, ALIKE);
 }
 

@@ -202,7 +202,7 @@ static const char *const LATER_KEYS[] = {
   "olmo2 model_type `olmo` |found olmo. Try", "gpt_oss-mxfp4 intermediate_size 64 |of [5,128,2,16]",
   "olmo2 model_type `llama` |input_layernorm.weight", "olmo2 attention_bias true |q_proj.bias [32]",
   "olmo3 rope_parameters {`sliding_attention`:{`rope_type`:`linear`}} |to be default",
-  "gpt_oss num_experts_per_tok 6 |-top 6 is more", "gpt_oss num_local_experts 300 an integer of 1",
+  "gpt_oss num_experts_per_tok 6 |-top 6 exceeds", "gpt_oss num_local_experts 300 an integer of 1",
   "gemma3 rope_parameters null,`rope_scaling`:{`type`:`linear`,`factor`:2} |type linear alone",
   "olmo3 rope_parameters null,`rope_scaling`:{`type`:`linear`,`factor`:2} |type linear alone",
   "gemma3-image rope_scaling {`type`:`linear`,`factor`:2} |type linear alone",

@@ -121,13 +121,13 @@ static int isolate_check(const Settings *s, const Model *m, int T, Error *e) {
   const Config *c = &m->c;
   const int first = config_rows(c, T) - T, t = s->isolate, w = c->window;
   if (t >= T)
-    return fail(e, 2, "--isolate %d: expected a token before the last of --T %d. Try: --%s %d", t,
+    return fail(e, 2, "--isolate %d: must be before the last token of --T %d. Try: --%s %d", t,
                 T, T > 1 ? "isolate" : "T", T > 2 ? T / 2 : T > 1 ? 1 : 64);
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2, "--isolate: it is done to natural sequences. Try: --input natural");
+    return fail(e, 2, "--isolate: works only on natural input. Try: --input natural");
   for (int l = 0; l < s->isolate_blocks && l < c->layers; l++)
     if (!visible(c, m->layer[l].window, first + t - 1, first))
-      return fail(e, 2, "--isolate %d: expected token 1 within its window of %d. Try: --isolate %d",
+      return fail(e, 2, "--isolate %d: token 1 must be within its window of %d. Try: --isolate %d",
                   t, w, w > 1 ? w : 1);
   return 0;
 }
