@@ -337,7 +337,7 @@ static void sink__signs(Test *t) {
     {"eval " OF_M "--signs --quantize 8 --json " SCRATCH "/m.json", "\nmodel "},
     {"eval " OF_M "--signs --input random", "No gradient: only"}, {OF_TEXT_M, "10 to 99 and"},
     {OF_TEXT_M "--cache-size 9 --csv " SCRATCH "/m.csv", "recompute    cache"},
-    {OF_TEXT_M "--cache sink+window --positions text --sinks 2", "the first 2 too"},
+    {OF_TEXT_M "--cache sink+window --positions text --sinks 2", "also the first 2"},
     {"stream " SCRATCH "/p.ckpt --n 60 --quiet", "dense        text             -          -"}};
   static const char *const REFUSED[][2] = {
     {OF_TEXT_M "--cache nothing", "dense|window|sink+window"}, {"stream", "a model file"},

@@ -1301,5 +1301,5 @@ static void check_later(Page *p) {
   state_rows(p, LATER_OTHER_SUMS, 0, 0);
 }
 #define LATER_CHECK \
-  {"later", "States of repeated tokens, rows of later papers\n They stay equal where the weights " \
-   "of every row have one sum, whatever else a block has.", check_later}
+  {"later", "States of repeated tokens, rows of later papers\n They stay equal where all rows " \
+   "of weights have the same sum, whatever else a block has.", check_later}

@@ -1359,10 +1359,10 @@ static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error 
     if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
     bytes_print(out, e, "\n");
   }
-  bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-              "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-              "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-              "sequence by sequence.\n", a->last, s->train.seed, a->n);
+  bytes_print(out, e, "control: the same, done to a token drawn for each sequence from 2 .. %d "
+              "(seed %d). All three\nlosses are over the positions after that token, in nats per "
+              "token: mean and standard\ndeviation over %d sequences; more: the increase over "
+              "untouched, sequence by sequence.\n", a->last, s->train.seed, a->n);
   bytes_add(out, "", 1, e);
 }
 

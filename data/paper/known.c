@@ -267,9 +267,9 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out, Erro
       bytes_print(out, e, "%-18s %-13s", how ? "" : TOKENS_SAY[k], TREATED_SAYS[how]);
       cells_line(out, ISOLATED_COLUMNS, ISOLATED, x->x[k][how], false, e);
     }
-  bytes_print(out, e, "T is %d. alpha and Sink are over the rows behind T, which see both tokens; "
-              "even rows give %.4f.\nnorm: the largest ratio over the blocks of the row's norm to "
-              "the mean of rows other than 1 and T.\nControls of the same budget, %d of %d keys "
+  bytes_print(out, e, "T is %d. alpha and Sink are over the rows after T, which see both tokens; "
+              "even rows give %.4f.\nnorm: the row's norm over the mean of rows other than 1 and "
+              "T, in the block where it is largest.\nControls of the same budget, %d of %d keys "
               "lost: the row keeps token 1, or one drawn from %d .. %d\n(seed %d), in place of "
               "itself.\n", t, x->even, t - 1, t, t > 2 ? 2 : 1, t > 2 ? t - 1 : 1, s->train.seed);
 }

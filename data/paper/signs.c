@@ -269,9 +269,9 @@ static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
     else bytes_print(out, e, "%-5s", l == -1 ? "block" : l < 0 ? "" : "model");
     cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, l < 0 ? NULL : g->x[l], l == -1, e);
   }
-  bytes_print(out, e, "model: of shares the mean, of value the least, of others the largest. value,"
-              "\ngradient, norm: |v|, |dL/dx| at the attention's input, |h| behind the block; the "
-              "first row\nover the others' mean. kurtosis: of all of h; channels': of their mean "
+  bytes_print(out, e, "model: the mean of shares, the least value, the largest of others. value, "
+              "gradient, norm:\n|v|, |dL/dx| at the attention's input, |h| after the block; the "
+              "first row over the others'\nmean. kurtosis: of all of h; channels': of their mean "
               "squares, 1 to %d.\n", g->c->dim);
   if (g->why[0]) bytes_print(out, e, "No gradient: %s.\n", g->why);
 }
@@ -612,9 +612,9 @@ static int verb_cache(Settings *s, Error *e) {
   for (int k = 0; k < POLICIES_KNOWN && !e->status; k++)
     if (is[k]) stream_one(&POLICIES[k], s, &t, n, W, &row[rows++], &out, e);
   set_workers(threads);
-  bytes_print(&out, e, "loss: nats a token, of all; of tokens 1 to 9, 10 to 99 and so on. dense "
-              "keeps every\nkey, window the latest, sink+window the first %d too; recompute makes "
-              "the cache anew\nfor each token. positions: places in the cache, or in the text.\n",
+  bytes_print(&out, e, "loss: nats per token, of all, of 1 to 9, 10 to 99 and so on. dense keeps "
+              "every\nkey, window the latest, sink+window also the first %d; recompute rebuilds "
+              "the cache\nfor each token. positions: places in the cache, or in the text.\n",
               s->sinks);
   if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
   if (!e->status) rows_write(row, rows, true, s, e);
