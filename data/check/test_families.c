@@ -439,7 +439,7 @@ static void families__folder_tokens(Test *t) {
     {BY_LIST, "{`<a>`: 258}", NULL, "`<a>` with id 259, the next free one, found 258. Try: 259 in"},
     {BY_LIST, "{`<|endoftext|>`: 9}", NULL,
      "`<|endoftext|>` with id 258, the vocabulary's, found 9. T"},
-    {BY_LIST, "{`<a>`: true}", NULL, "`<a>` with its id, found no number. Try: ids"},
+    {BY_LIST, "{`<a>`: true}", NULL, "`<a>` with its id, found no number. Try: hf eval"},
     {BY_CONFIG, DECODER("9999", "<a>", RAW), NULL,
      "`<a>` with id 259, the next free one, found 9999"},
     {BY_CONFIG, DECODER("7", "he", RAW), NULL,

@@ -881,17 +881,17 @@ static void making_free(Making *m) {
 }
 
 static int refuse(const Making *m, const char *what, Error *e) {
-  return fail(e, 1, "%s: expected a tokenizer that sink supports, found %s. Try: ids made "
-                    "elsewhere, hf eval --ids FILE", m->name, what);
+  return fail(e, 1, "%s: expected a tokenizer that sink supports, found %s. Try: hf eval --ids "
+                    "FILE, with ids made elsewhere", m->name, what);
 }
 
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
 static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigned char kind,
                      Error *e) {
   if (id >= (uint64_t)m->most || n > TOKEN_LENGTH_MAX)
-    return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
-                      "ids made elsewhere, hf eval --ids FILE", m->name, m->most,
-                TOKEN_LENGTH_MAX, (unsigned long long)id, n);
+    return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: hf "
+                      "eval --ids FILE, with ids made elsewhere", m->name, m->most,
+                      TOKEN_LENGTH_MAX, (unsigned long long)id, n);
   if ((int)id >= m->room) {
     int room = m->room ? m->room : 1024;
     while (room <= (int)id) room *= 2;
@@ -962,16 +962,17 @@ static int next_id(const Making *m) { return m->last >= m->words ? m->last + 1 :
 /* Refuses an added token of j by its name: what its ids need, and what is there. */
 static int token_refuse(const Json *j, const JsonValue *content, const char *expected,
                         const char *found, Error *e) {
-  return fail(e, 1, "%s: expected the added token \"%.60s\" %s, found %s. Try: ids made elsewhere, "
-                    "hf eval --ids FILE", j->name, json_text(j, content), expected, found);
+  return fail(e, 1, "%s: expected the added token \"%.60s\" %s, found %s. Try: hf eval --ids "
+                    "FILE, with ids made elsewhere", j->name, json_text(j, content), expected,
+                    found);
 }
 
 /* The same where two places differ: another value in one of them mends it. */
 static int token_differs(const Json *j, const JsonValue *content, const char *key,
                          const char *expected, const char *where, const char *found, Error *e) {
-  return fail(e, 1, "%s: expected the added token \"%.60s\" with %s %s, %s, found %s. Try: %s in a "
-                    "copy of the file, or ids made elsewhere, hf eval --ids FILE", j->name,
-              json_text(j, content), key, expected, where, found, expected);
+  return fail(e, 1, "%s: expected the added token \"%.60s\" with %s %s, %s, found %s. Try: %s in "
+                    "a copy of the file, or hf eval --ids FILE with ids made elsewhere", j->name,
+                    json_text(j, content), key, expected, where, found, expected);
 }
 
 /* Its id, where transformers gives it another than its file says. */
@@ -1309,7 +1310,7 @@ static int late_marks(const Making *m, Error *e) {
       const bool mark = y->kind != KINDS_COUNT && y->kind != KIND_BYTE && y->kind != KIND_TEXT;
       if (mark && !y->late && overlap(m->names.at + x->at, x->size, m->names.at + y->at, y->size))
         fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", "
-                   "normalized, and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE",
+                   "normalized, and \"%.*s\", not. Try: hf eval --ids FILE, with other ids",
                    m->name,
              x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
              y->size < 60 ? (int)y->size : 60, (const char *)m->names.at + y->at);
@@ -1327,8 +1328,8 @@ static int pieces_named(const Making *m, Error *e) {
     const Token *x = ids[i] >= 0 && ids[i] < m->words ? &m->entry[ids[i]] : NULL;
     if (x && x->kind == KIND_MARK && !x->told && own_unsure(m, ids[i]) &&
         json_find(j, j->at, NAMED[i]))
-      fail(e, 1, "%s: expected \"%.*s\" of the vocabulary among its tokens, found another as "
-                 "%s. Try: ids made elsewhere, hf eval --ids FILE", j->name,
+      fail(e, 1, "%s: expected \"%.*s\" of the vocabulary among its tokens, found another as %s. "
+                 "Try: hf eval --ids FILE, with ids made elsewhere", j->name,
            x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at, NAMED[i]);
   }
   return e->status;
