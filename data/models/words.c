@@ -1309,8 +1309,9 @@ static int late_marks(const Making *m, Error *e) {
       const Token *y = &m->entry[other];
       const bool mark = y->kind != KINDS_COUNT && y->kind != KIND_BYTE && y->kind != KIND_TEXT;
       if (mark && !y->late && overlap(m->names.at + x->at, x->size, m->names.at + y->at, y->size))
-        fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", normalized, "
-                   "and \"%.*s\", not. Try: hf eval --ids FILE, with ids made elsewhere", m->name,
+        fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", "
+                   "normalized, and \"%.*s\", not. Try: hf eval --ids FILE with ids made elsewhere",
+                   m->name,
              x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
              y->size < 60 ? (int)y->size : 60, (const char *)m->names.at + y->at);
     }
