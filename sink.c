@@ -3662,8 +3662,8 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
   size_t body = n - TOKENIZER_TAIL;
   if (n == size && number_at(bytes + body, 8) == hash64(0, bytes, body))
     return 0;
-  return fail(e, 1, "%s: damaged: expected %zu bytes and their checksum, "
-              "found %zu. %s", name, size, n, HINT);
+  return fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu: "
+              "damaged. %s", name, size, n, HINT);
 }
 
 /* After a failure t is empty. */
@@ -3671,13 +3671,13 @@ static int tokenizer_read(const unsigned char *bytes, size_t n,
                           const char *name, Tokenizer *t, Error *e) {
   *t = (Tokenizer){0};
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
-    return fail(e, 1, "%s: not a tokenizer, which begins with "
+    return fail(e, 1, "%s: expected a tokenizer, which begins with "
                 TOKENIZER_MAGIC ". %s", name, HINT);
   size_t vocab = (size_t)number_at(bytes + 12, 4);
   size_t merges = (size_t)number_at(bytes + 16, 4);
   if (number_at(bytes + 8, 4) != TOKENIZER_OWN || vocab > TOKENIZER_VOCAB_MAX
       || vocab != TOKEN_MERGE + merges)
-    return fail(e, 1, "%s: not a tokenizer of ./sink, which has at most %d "
+    return fail(e, 1, "%s: expected a tokenizer of ./sink, of at most %d "
                 "tokens. Try: make hf, and ./hf", name, TOKENIZER_VOCAB_MAX);
   size_t size = TOKENIZER_HEAD + 8 * merges + TOKENIZER_TAIL;
   if (tokenizer_sealed(bytes, n, size, name, e))
@@ -8364,7 +8364,7 @@ static int verb_list(Settings *s, Error *e) {
     printf("%s\n", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: "
-         "training failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
+         "failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
          ", or --text FILE; ./paper has --grammar, --tokens.\n");
   return e->status;
 }

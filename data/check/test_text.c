@@ -878,7 +878,7 @@ static void data_open__refuses(Test *t) {
     {"--grammar " SCRATCH "/none", 16, 1, "/none: "},
     {"--grammar " SCRATCH "/whole" FIFTY FIFTY FIFTY, 16, 1, FIFTY ":1: expected ] after"},
     {FROM_TEXT "--tokenizer " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
-    {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "not a tokenizer, which begins"},
+    {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer, which begins"},
     {"--grammar " SCRATCH "/tale.txt", 16, 1, "tale.txt:1: expected "},
     {"--tokens " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
     {FROM_TEXT "--tokens x", 16, 2, "cannot be combined"},
