@@ -3280,7 +3280,7 @@ static void model_file__links(Test *t) {
       if (what == 2) remove(source);
       const bool no = (what < 2 ? checkpoint_load(path, false, &back, &e)
                                 : checkpoint_open(path, &back, &e)) == 1;
-      fact(t, no == link && (!no || strstr(e.text, what < 2 ? "found another file" :
+      fact(t, no == link && (!no || strstr(e.text, what < 2 ? "has changed since the" :
                          "published, found")), "%d: %s", what, e.text);
       if (!no) trainer_free(&back);
     }
