@@ -64,9 +64,9 @@
          "repeat a finished run and compare the bytes"), \
   SWITCH("show", ITEM, own.show, "run nothing; show the results so far"), \
   SWITCH("predict", ITEM, own.predict, \
-         "of onset: the law and its predictions"), \
+         "for onset: the law and its predictions"), \
   SWITCH("cost", ITEM, own.cost, \
-         "of remedies: time per step, relative to softmax"),
+         "for remedies: time per step, relative to softmax"),
 #include "options.h"
 #include "../later/later.h"
 #include "../../sink.c"
