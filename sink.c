@@ -3102,14 +3102,14 @@ static void check_metric(Page *p) {
 
 static const Check CHECKS[] = {
   {"states", "Equations 10 to 17: states of repeated tokens\n They stay equal "
-   "where the weights of every row have one sum, whatever else a block has.",
+   "where all rows of weights have the same sum, whatever else a block has.",
    check_states},
-  {"rules", "Equation 16 itself\n Each state is what the token's own value and "
-   "the ffn make of it; no other token comes in.", check_rules},
+  {"rules", "Equation 16 itself\n Each state depends on the token's own value "
+   "and the ffn alone, on no other token.", check_rules},
   {"first", "Section 3.1: the first token sees only itself\n Its row has one "
-   "entry, 1: later tokens, W_Q and W_K do not move its states.", check_first},
-  {"prop1", "Proposition 1: no positions\n Equal states give equal scores, and "
-   "t equal scores the weight 1/t each: no sink.", check_prop1},
+   "entry, 1: later tokens, W_Q and W_K do not alter its states.", check_first},
+  {"prop1", "Proposition 1: no positions\n Equal states give equal scores, "
+   "and t equal scores have weight 1/t each: no sink.", check_prop1},
   {"prop2", "Proposition 2: relative positions\n q k^T cancels, and the "
    "weights depend on the bias g(t-i) alone.", check_prop2},
   {"prop3", "Proposition 3: ALiBi\n A row is a geometric series that grows "
@@ -3117,9 +3117,9 @@ static const Check CHECKS[] = {
   {"prop4", "Proposition 4: rotary\n All scores of repeated tokens lie within "
    "xi = |q||k|/sqrt(d_h) of 0, which bounds every weight.", check_prop4},
   {"pnorm", "Equations 43 and 44: the p-norm\n p changes a row's sum, not its "
-   "proportions: below 1 it shrinks, above 1 it grows.", check_pnorm},
+   "proportions: p < 1 shrinks the sum, p > 1 raises it.", check_pnorm},
   {"metric", "Section 3.2: the metric\n 1/T <= alpha_1 <= 1, since A_11 = 1; "
-   "Sink_1 falls with eps; neither reads the scale.", check_metric},
+   "Sink_1 falls as eps rises; the scale changes neither.", check_metric},
   {0}};
 
 static int page_total(const Page *p, const char *program) {
@@ -3129,8 +3129,8 @@ static int page_total(const Page *p, const char *program) {
           n[LINE_CONTROL], n[LINE_REFUTED], n[LINE_WRONG]);
   if (!n[LINE_WRONG])
     return 0;
-  return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
-              "Try: %s check | grep WRONG", n[LINE_WRONG], program);
+  return fail(p->e, 1, "check: expected no WRONG lines, found %d. Try: %s "
+              "check | grep WRONG", n[LINE_WRONG], program);
 }
 
 /* Runs checks whose names begin with `name`, all for NULL; "list" lists
@@ -3147,8 +3147,8 @@ static int checks_run(const Check *more, const char *program, const char *name,
       if (!list && name && strncmp(c->name, name, strlen(name)))
         continue;
       if (!ran++)
-        fprintf(out, "What the paper states, on toys; eps = %.1e. A control "
-                "must fail, and does\n", REAL_EPS);
+        fprintf(out, "The paper's statements on toys; eps = %.1e. Controls "
+                "must fail\n", REAL_EPS);
       fprintf(out, "\n%-9s%s\n", c->name, c->about);
       if (!list)
         c->run(&p);
@@ -3158,9 +3158,8 @@ static int checks_run(const Check *more, const char *program, const char *name,
     toy_free(&p.toy[n]);
   if (!ran)
     return fail(e, 2, "check %s: expected states, rules, first, prop1, prop2, "
-                "prop3, prop4, pnorm, metric. Try: %s check list; make paper, "
-                "./paper check list; make hf, ./hf check MODEL", name,
-                program);
+                "prop3, prop4, pnorm, metric. Try: %s check list; for more, "
+                "./paper check list or ./hf check MODEL", name, program);
   return e->status || list ? e->status : page_total(&p, program);
 }
 
@@ -3211,7 +3210,7 @@ void sinks_free(Sinks *s);
 
 /* Follows the place where a NaN was met. */
 #define NOT_FINITE                                                             \
-    ": expected numbers, found NaN or infinity. Try: another copy of the model"
+    ": expected finite numbers, found NaN or infinity. Try: another copy"
 idx acts_size(const Model *m, int B, int T, int what, Error *e);
 
 /* ---------- Part II */
@@ -3638,9 +3637,10 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
     memcpy(both + n, second, more);
   }
   if (!good || n + more > PIECE_MAX)
-    return fail(e, 1, "%s: expected merge %d of ids 3 to %d, new, of at most "
-                "%d bytes, found %u and %u. %s", name, t->vocab - TOKEN_MERGE,
-                t->vocab - 1, PIECE_MAX, (unsigned)left, (unsigned)right, HINT);
+    return fail(e, 1, "%s: expected merge %d to be a new pair of ids 3 to %d, "
+                "in at most %d bytes, found %u and %u. %s", name,
+                t->vocab - TOKEN_MERGE, t->vocab - 1, PIECE_MAX, (unsigned)left,
+                (unsigned)right, HINT);
   TokenEntry *made = &t->token[t->vocab];
   made->left = left;
   made->right = right;
@@ -3662,7 +3662,7 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
   size_t body = n - TOKENIZER_TAIL;
   if (n == size && number_at(bytes + body, 8) == hash64(0, bytes, body))
     return 0;
-  return fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, "
+  return fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu: "
               "damaged. %s", name, size, n, HINT);
 }
 
@@ -3672,14 +3672,13 @@ static int tokenizer_read(const unsigned char *bytes, size_t n,
   *t = (Tokenizer){0};
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
     return fail(e, 1, "%s: expected a tokenizer, which begins with "
-                TOKENIZER_MAGIC ", found another kind of file. %s", name, HINT);
+                TOKENIZER_MAGIC ". %s", name, HINT);
   size_t vocab = (size_t)number_at(bytes + 12, 4);
   size_t merges = (size_t)number_at(bytes + 16, 4);
   if (number_at(bytes + 8, 4) != TOKENIZER_OWN || vocab > TOKENIZER_VOCAB_MAX
       || vocab != TOKEN_MERGE + merges)
-    return fail(e, 1, "%s: expected sink's own tokenizer, of up to %d tokens, "
-                "found another. Try: make hf, and ./hf", name,
-                TOKENIZER_VOCAB_MAX);
+    return fail(e, 1, "%s: expected a tokenizer of ./sink, of at most %d "
+                "tokens. Try: make hf, and ./hf", name, TOKENIZER_VOCAB_MAX);
   size_t size = TOKENIZER_HEAD + 8 * merges + TOKENIZER_TAIL;
   if (tokenizer_sealed(bytes, n, size, name, e))
     return e->status;
@@ -3783,9 +3782,9 @@ static int text_read(const char *path, Bytes *out, Error *e) {
   if (good && memchr(text, 0, good))
     good = strlen((char *)text);
   if (good < n)
-    return fail(e, 1, "%s: expected text in UTF-8, found 0x%02X behind %zu "
-                "bytes. Try: iconv -t utf-8 -f latin1, or -f utf-16", path,
-                text[good], good);
+    return fail(e, 1, "%s: expected UTF-8 text, found 0x%02X after %zu bytes. "
+                "Try: iconv -t utf-8 -f latin1, or -f utf-16", path, text[good],
+                good);
   if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3))
     memset(text, ' ', 3);
   return bytes_print(out, e, DOCUMENT_END);
@@ -3813,7 +3812,7 @@ static const char *located(char path[PATH_ROOM], const char *name,
     return name;
   if (!file_missing(path))
     return path;
-  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its "
+  fail(e, 1, "%s: not found here or beside the program, in %s. Try: its full "
        "path", name, s->home);
   return name;
 }
@@ -3957,8 +3956,8 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
   }
   data_describe(d, s, share, T || (s->whole && share < 1), T);
   if (d->held.size > INT32_MAX)   /* d->starts has 32 bits */
-    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller "
-         "--valid", d->name, d->held.size);
+    fail(e, 1, "%s: expected fewer than 2^31 held-out tokens, found %zu. Try: "
+         "a smaller --valid", d->name, d->held.size);
   return e->status;
 }
 
@@ -4069,8 +4068,8 @@ static int positions_parse(const char *flag, const char *text, int *positions,
     long p = strtol(at, &end, 10);
     if (end == at || p < 1 || p > 1 << 24 || n == room
         || (*end && (*end != ',' || !end[1])))
-      return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. "
-                  "Try: --%s 16", flag, text, room, flag);
+      return fail(e, 2, "--%s %s: expected at most %d whole numbers from 1, "
+                  "such as 1,2. Try: --%s 16", flag, text, room, flag);
     positions[n++] = (int)p;
     at = end + (*end == ',');
   }
@@ -4260,8 +4259,8 @@ typedef struct Passage {
 } Passage;
 
 static int damaged(const char *name, Error *e) {
-  return fail(e, 1, "%s: expected a file not damaged or cut short. "
-              "Try: an older copy", name);
+  return fail(e, 1, "%s: expected a whole file, found it damaged or cut "
+              "short. Try: an older copy", name);
 }
 
 static void pass_bytes(Passage *c, void *at, size_t n) {
@@ -4349,12 +4348,11 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
     else if (!embed && !reads && strcmp(value, "0")
              && !strstr(NOT_USED, unused))
-      fail(&wrong, 1, "%.40s. Try: ./paper, ./hf or the sink that wrote it",
+      fail(&wrong, 1, "%.40s. Try: ./paper, ./hf or the version that wrote it",
            line);
   }
   if (wrong.status || config_resolve(&s->model, &wrong))
-    fail(c->e, 1, "%s: expected settings that this sink knows, found %s",
-         c->name, wrong.text);
+    fail(c->e, 1, "%s: expected known settings, found %s", c->name, wrong.text);
   strcpy(s->data.first_own, s->data.first_tokens);
 }
 
@@ -4474,7 +4472,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
   if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
       || number_at(p + 8, 4) != CHECKPOINT_VERSION)
     return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found "
-                "something else. Try: ./sink train --out FILE; ./hf for a "
+                "another file. Try: ./sink train --out FILE, or ./hf for a "
                 "published model", name, CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8))
     return damaged(name, e);
@@ -4554,7 +4552,7 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
   return fail(e, 1, "%s: expected the tokenizer it was trained with, found "
               "another in %s. Try: %s", path, t->s.data.tokenizer,
               t->tokenizer_hash ? "--tokenizer FILE"
-              : "eval --tokens: it had none");
+              : "eval --tokens FILE, as it had no tokenizer");
 }
 
 /* Warns that models this small have formed no sink under rotary positions where
@@ -4563,8 +4561,8 @@ static void sink_foretell(const Trainer *t) {
   const Config *c = &t->m.c;
   bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
   if (softmax && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
-    fprintf(stderr, "sink: expect no sink at this size on a text's own first "
-            "tokens. --fix-token 1 gives one\n");
+    fprintf(stderr, "sink: no sink forms at this size on a text's own first "
+            "tokens; --fix-token 1 gives one\n");
 }
 
 /* `flags` of a row come on top of s. After a failure t holds no memory. */
@@ -4811,10 +4809,10 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     run_save(t, &log, false, &passed);
   bytes_free(&log);
   if (t->step < r->steps)
-    fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
+    fail(e, 1, "stopped at step %ld of %d; %s", t->step, r->steps,
          t->s.out[0]
-         ? "--out has it. Try: the same command of ./paper with --resume"
-         : "nothing is kept. Try: again; train and run have --out FILE");
+         ? "--out has a checkpoint. Try: the same with ./paper and --resume"
+         : "nothing was saved. Try: --out FILE");
   return e->status;
 }
 
@@ -5120,9 +5118,9 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 
 static int none_held(const Data *d, int T, Error *e) {
   idx n = (idx)d->starts.size, mean = (idx)d->held.size / (n + !n);
-  return fail(e, 1, "no held document has %d tokens: on average they have %lld. "
-              "Try: --T %lld, a larger --valid or longer documents", T + 1,
-              mean, mean - (mean > 1));
+  return fail(e, 1, "no held-out document has %d tokens; on average they have "
+              "%lld. Try: --T %lld, a larger --valid or longer documents",
+              T + 1, mean, mean - (mean > 1));
 }
 
 /* At thresholds eps [n_eps]. After a failure out is empty. */
@@ -5134,9 +5132,9 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   Acts a = {0};
   *out = (Sinks){0};
   if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
-    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s",
+    return fail(e, 2, "--T %d: the model's context is %d tokens. Try: --T %d%s",
                 T, c->context, c->context,
-                s->beyond ? ": it learnt no more" : ", or --beyond");
+                s->beyond ? ", the longest it has learned" : ", or --beyond");
   int got = 0, starts = 0;
   idx all = (idx)n * T;
   int *ids = grab(2 * all, sizeof(int), e);
@@ -5282,9 +5280,9 @@ static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
     if (digits) {
       long id = strtol(at, NULL, 10);
       if (id >= vocab || out->size == INT32_MAX)
-        return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, and "
-                    "below 2^31 of them. Try: smaller or fewer ones", name,
-                    line, vocab);
+        return fail(e, 1, "%s:%d: expected ids below %d, the vocabulary, and "
+                    "fewer than 2^31 of them. Try: another file", name, line,
+                    vocab);
       if (!begun)
         id_add(starts, (int32_t)out->size, e);
       id_add(out, (int32_t)id, e);
@@ -5295,7 +5293,7 @@ static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
       begun = false;
     } else if (!isspace(text->at[i]) && *at != ',')
       return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by "
-                  "blanks", name, line);
+                  "spaces", name, line);
   }
   return e->status;
 }
@@ -5600,16 +5598,16 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
               sink_word(sink), sink, moved_word(sink, left, star), star, left,
               sink_word(sigmoid), sigmoid);
   if (isnan(gap))
-    bytes_print(out, e, "No loss was measured: too little text is held.\n");
+    bytes_print(out, e, "No loss was measured: too little held-out text.\n");
   else
     bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
                 loss_word(gap), gap);
   if (steps < atoi(RUN_STEPS))
-    bytes_print(out, e, "These are %d of the job's %s steps.\n", steps,
+    bytes_print(out, e, "Only %d of the usual %s steps were run.\n", steps,
                 RUN_STEPS);
-  bytes_print(out, e, "Rule: a sink shows from %g times even, and is absent "
-              "below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT,
-              ALIKE);
+  bytes_print(out, e, "Rule: %g times even or more counts as a sink, below "
+              "%g as none;\nlosses within %g nats count as equal.\n", SHOWS,
+              ABSENT, ALIKE);
 }
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
@@ -5628,12 +5626,11 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
     }
   }
   fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
-          "%d tokens. alpha_1: mean share\nof token 1 in a row's weights; "
-          "x even: its multiple of what even rows give. row mass: what\nthe "
-          "weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
-          "over the mean of\nthe others. loss: nats a token, over %lld held "
-          "tokens of %s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text,
-          o->read);
+          "%d tokens. alpha_1: mean share\nof token 1 in a row's weights; x "
+          "even: as a multiple of even rows. row mass: sum of a\nrow's "
+          "weights on tokens. norm ratio: largest ||h_1|| over the mean of "
+          "the others. loss:\nnats per token, over %lld held-out tokens of %s "
+          "(%s).\n", s->eps, n, s->eval_T, o->tokens, o->text, o->read);
 }
 
 /* If an arm diverged, there is no verdict and no map. */
@@ -5695,8 +5692,7 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
 static int read_once(const Settings *s, Error *e) {
   if (strcmp(source_name(&s->data), "-") && strcmp(s->ids, "-"))
     return 0;
-  return fail(e, 2, "-: it can be read once, and is needed more often. "
-              "Try: a file");
+  return fail(e, 2, "-: standard input cannot be read twice. Try: a file");
 }
 
 /* Runs the arms; s becomes the first one's settings, which the rest take. With
@@ -5726,9 +5722,9 @@ static int run_arms(Outcome *o, Settings *s, Error *e) {
       *s = arm;
   }
   if (interrupted)   /* between arms or in a measurement */
-    fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
-         ? "the same command of ./paper with --resume"
-         : "--out FOLDER, with which ./paper goes on");
+    fail(e, 1, "stopped by Ctrl-C before a verdict. Try: %s", s->out[0]
+         ? "the same command with ./paper and --resume"
+         : "--out FOLDER, from which ./paper can resume");
   return e->status;
 }
 
@@ -5742,8 +5738,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
     if (!s->program->page)
-      fprintf(out, "A film, curves and maps on a page: make run, or "
-              "./paper run\n");
+      fprintf(out, "A page with a film, curves and maps: make run, or ./paper "
+              "run\n");
     else if (!e->status)
       s->program->page(o, &base, (const char *)verdict.at, out, e);
   }
@@ -7006,7 +7002,8 @@ static real *tensors_lay(Model *m, bool gradients, Error *e) {
 static int model_grads(Model *m, Error *e) {
   const char *what = m->seams.forward_only;
   if (what)
-    return fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it",
+    return fail(e, 2,
+                "%s: cannot be trained. Try: ./hf eval MODEL, or without it",
                 what);
   m->grads = tensors_lay(m, true, e);
   return e->status;
@@ -7274,9 +7271,8 @@ void *grab(idx count, size_t size, Error *e) {
   if (fits)
     p = calloc((size_t)count + !count, size);
   if (!p)
-    fail(e, 1, "memory: no room for %.1f MB. Try: a smaller --T, "
-         "--batch, --context, --dim or --layers",
-         (double)count * (double)size / 1e6);
+    fail(e, 1, "out of memory: %.1f MB needed. Try: a smaller --T, --batch, "
+         "--context, --dim or --layers", (double)count * (double)size / 1e6);
   return p;
 }
 
@@ -7343,8 +7339,8 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     if (room - b->size >= n)
       at = realloc(b->at, room);
     if (!at)
-      return fail(e, 1, "memory: no room for %zu more bytes. "
-                  "Try: a smaller file", n);
+      return fail(e, 1, "out of memory: %zu bytes needed. Try: a smaller file",
+                  n);
     b->at = at;
     b->room = room;
   }
@@ -7392,8 +7388,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (bytes_add(out, buffer, n, e))
       break;
   if (ferror(f))
-    fail(e, 1, "%s: cannot be read, %s. Try: a file; of a published model make "
-         "hf, and ./hf", path, strerror(errno));
+    fail(e, 1, "%s: cannot be read: %s. Try: a file, or ./hf for a published "
+         "model", path, strerror(errno));
   if (f != stdin)
     fclose(f);
   return e->status;
@@ -7418,8 +7414,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   if (found.size)
     qsort(found.at, found.size / sizeof name, sizeof name, by_name);
   else
-    fail(e, 1, "%s: expected files in this folder, found none. Try: a file",
-         path);
+    fail(e, 1, "%s: this folder has no files. Try: a file", path);
   for (size_t i = 0; i < found.size; i += sizeof name)
     bytes_add(names, found.at + i, strlen((char *)found.at + i) + 1, e);
   bytes_free(&found);
@@ -7438,7 +7433,7 @@ int writing_begin(Writing *w, const char *path, Error *e) {
                 path);
   bool device = !strncmp(path, "/dev/std", 8);   /* a link, to a file too */
   if (device || (!stat(path, &is) && !S_ISREG(is.st_mode)))
-    return fail(e, 1, "%s: a folder or a device is there. Try: another name",
+    return fail(e, 1, "%s: this is a folder or a device. Try: another name",
                 path);
   for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
     *at = 0;
@@ -7447,7 +7442,7 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   unlink(w->beside);
   w->f = fopen(w->beside, NEW_FILE);
   if (!w->f)
-    fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+    fail(e, 1, "%s: cannot be created: %s. Try: another folder", w->beside,
          strerror(errno));
   return e->status;
 }
@@ -7465,11 +7460,11 @@ int writing_end(Writing *w, Error *e) {
   if (fclose(w->f))
     done = false;
   if (lost)
-    return fail(e, 1, "%s: another process writes it, too. Try: another name",
+    return fail(e, 1, "%s: another process is writing it. Try: another name",
                 w->path);
   if (done && !e->status && take_name(w->beside, w->path))
     return 0;
-  fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another "
+  fail(e, 1, "%s: cannot be written: %s. Try: free some space, or another "
        "folder", w->path, strerror(errno));
   remove(w->beside);
   return e->status;
@@ -7531,7 +7526,7 @@ const Option OPTIONS[] = {
   WHOLE("dim", MODEL, model.dim, "64", 1, 1e6,
         "width of the model (paper: 768)"),
   WHOLE("head-dim", MODEL, model.head_dim, "0", 1, 1e6,
-        "width of a head; default: C / H"),
+        "width of a head; default: dim / heads"),
   WHOLE("ffn", MODEL, model.ffn, "128", 1, 1e6,
         "hidden width (paper: 1536)"),
   WHOLE("vocab", MODEL, model.vocab, "0", 1, 1.6e7,
@@ -7542,34 +7537,36 @@ const Option OPTIONS[] = {
   AXIS("norm", MODEL, model.norm, NORM, "RMSNorm or LayerNorm"),
   REAL("norm-eps", MODEL, model.norm_eps, "1e-5", 0, 1,
        "inside the norm's root"),
-  AXIS("place", MODEL, model.place, PLACE, "of the norms (section 7.2)"),
+  AXIS("place", MODEL, model.place, PLACE, "where the norms are (section 7.2)"),
   AXIS("act", MODEL, model.act, ACT,
          "the feed-forward's activation (Table 11)"),
   SWITCH("tied", MODEL, model.tied, "the embedding is the unembedding"),
   AXIS("combine", MODEL, model.combine, COMBINE,
-         "heads put together (Table 12)"),
+         "how heads are combined (Table 12)"),
   AXIS("kernel", MODEL, model.kernel, KERNEL, "phi (section 7.4, Table 15)"),
   AXIS("sim", MODEL, model.sim, SIM, "similarity s(z) (Table 15)"),
   AXIS("normalizer", MODEL, model.normalizer, NORMALIZER, "Z (Table 15)"),
   REAL("pnorm", MODEL, model.pnorm, "0", 1e-3, 1e3,
-       "p of --normalizer pnorm; 2 unless given"),
+       "p of --normalizer pnorm; default: 2"),
   REAL("scale", MODEL, model.scale, "1", -1e6, 1e6,
-       "of the weights (Table 14, equation 29)"),
+       "factor on the weights (Table 14, eq. 29)"),
   AXIS("extra", MODEL, model.extra, EXTRA, "a null key (Table 4)"),
   SWITCH("extra-shared", MODEL, model.extra_shared,
          "one k*, v* for all heads (Table 12)"),
   WHOLE("extra-dims", MODEL, model.extra_dims, "0", 1, 1e6,
         "learned dims (Table 13) [all]"),
-  AXIS("extra-order", MODEL, model.extra_order, ORDER, "which those are"),
-  AXIS("extra-value", MODEL, model.extra_value, VALUE, "its v* (Table 5)"),
-  REAL("extra-norm", MODEL, model.extra_norm, "1", -1e6, 1e6, "its length m"),
+  AXIS("extra-order", MODEL, model.extra_order, ORDER, "which dims those are"),
+  AXIS("extra-value", MODEL, model.extra_value, VALUE,
+       "v* of a null key (Table 5)"),
+  REAL("extra-norm", MODEL, model.extra_norm, "1", -1e6, 1e6,
+       "length m of that v*"),
   SWITCH("vbias", MODEL, model.vbias, "a value bias v+ (Table 4)"),
   {"sink-token", MODEL, 'b', AT(model.sink_token), "0", 0, SINK_TOKENS,
                                 "[N]", "a learned first row x* (Table 4), or N"},
   WHOLE("window", MODEL, model.window, "0", 1, 1.6e7,
         "keys a row sees (Figure 6) [all]"),
   WHOLE("prefix", MODEL, model.prefix, "0", 0, 1.6e7,
-        "tokens all see, unscored (Figure 5)"),
+        "tokens that all see, unscored (Figure 5)"),
   WHOLE("rotary-dims", MODEL, model.rotary_dims, "0", 1, 1e6,
         "dims of a head rotated; default: all"),
   REAL("rope-base", MODEL, model.rope_base, "10000", 1, 1e12,
@@ -7579,24 +7576,24 @@ const Option OPTIONS[] = {
   SWITCH("linear-bias", MODEL, model.linear_bias,
          "a bias in every linear map but the last"),
 
-  AXIS("init", TRAIN | DUMP, train.init, INIT, "how parameters start"),
+  AXIS("init", TRAIN | DUMP, train.init, INIT, "how weights are initialised"),
   WHOLE("batch", TRAIN, train.batch, "8", 1, 1e6,
-        "sequences (paper: 512; Table 10)"),
+        "sequences per pass (paper: 512; Table 10)"),
   WHOLE("accumulate", TRAIN, train.accumulate, "1", 1, 1e6,
-        "forwards of a step"),
+        "passes per step"),
   WHOLE("steps", TRAIN, train.steps, "2000", 0, 1e9,
-        "steps of the optimiser (paper: 20000)"),
+        "optimiser steps (paper: 20000)"),
   REAL("lr", TRAIN, train.lr, "4e-3", 0, 1e3,
        "learning rate (paper: 4e-4; Table 9)"),
   REAL("min-lr", TRAIN, train.min_lr, "-1", 0, 1e3,
        "end of the cosine; default: lr / 10"),
   WHOLE("warmup", TRAIN, train.warmup, "100", 0, 1e9,
         "steps of linear warm-up"),
-  AXIS("schedule", TRAIN, train.schedule, SCHEDULE, "after the warm-up"),
+  AXIS("schedule", TRAIN, train.schedule, SCHEDULE, "rate after warm-up"),
   AXIS("optimizer", TRAIN, train.optimizer, OPTIMIZER, "AdamW or SGD"),
   REAL("wd", TRAIN, train.wd, "0.1", 0, 1e3,
        "weight decay gamma, decoupled (Table 2)"),
-  AXIS("decay", TRAIN, train.decay, DECAY, "what it acts on"),
+  AXIS("decay", TRAIN, train.decay, DECAY, "what --wd applies to"),
   REAL("clip", TRAIN, train.clip, "1", 0, 1e9,
        "largest gradient norm; 0: no clipping"),
   REAL("beta1", TRAIN, train.beta1, "0.9", 0, 0.999999, "AdamW's first moment"),
@@ -7604,50 +7601,50 @@ const Option OPTIONS[] = {
        "AdamW's second moment"),
   REAL("adam-eps", TRAIN, train.adam_eps, "1e-8", 1e-30, 1, "AdamW's epsilon"),
   WHOLE("seed", TRAIN, train.seed, "0", 0, INT32_MAX,
-        "start, order of the data"),
+        "of the weights and the data order"),
   WHOLE("save-every", TRAIN, train.save_every, "0", 0, 1e9,
         "steps between saves [last only]"),
   WHOLE("log-every", TRAIN, train.log_every, "100", 1, 1e9,
-        "steps between looks at the sink"),
+        "steps between measurements"),
 
   NAME("text", DATA, data.text, "",
        "file, folder or -; <|endoftext|> ends a document"),
   NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
        "tokenizer.bin", "the vocabulary"),
   WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1.6e7,
-        "<|fix|> at this place (Table 10)"),
+        "place of <|fix|> (Table 10)"),
   STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
-         "drawn anew (section 5)"),
+         "places of random tokens (section 5)"),
   REAL("data-tokens", TRAIN, data.data_tokens, "0", 1, 1e15,
-       "tokens at most (Figure 5)"),
+       "training tokens at most (Figure 5)"),
   SWITCH("bos", DATA | TOKENIZE | GENERATE, data.bos,
          "<|bos|> before every document; or --no-bos"),
   REAL("valid", DATA, data.valid, "0.05", 0, 0.9,
-       "of the documents, for validation"),
+       "share of documents held out"),
 
   REAL("eps", MEASURE, eps, "0.3", 0, 1, "threshold of Sink (Figure 3)"),
   WHOLE("T", MEASURE, eval_T, "64", 1, 1.6e7,
-        "tokens of an evaluated sequence"),
+        "tokens per evaluated sequence"),
   WHOLE("n", EVAL | RUN, eval_n, "100", 1, 1e6, "sequences"),
   WHOLE("k", EVAL, eval_k, "4", 1, 1e6, "print Sink_1 .. Sink_K"),
   AXIS("metric-rows", MEASURE, metric_rows, METRIC,
          "plus1: the authors' form"),
-  AXIS("input", MEASURE, input, INPUT, "what is fed (Table 1)"),
-  SWITCH("beyond", EVAL, beyond, "--T may be more than the model's context"),
+  AXIS("input", MEASURE, input, INPUT, "what the model reads (Table 1)"),
+  SWITCH("beyond", EVAL, beyond, "allow --T beyond the model's context"),
 
-  STRING("out", OUTPUT, out, "FILE", "where the result goes"),
+  STRING("out", OUTPUT, out, "FILE", "where to write the result"),
   STRING("log", ALONE, log, "FILE", "a CSV line every --log-every steps"),
   SWITCH("quiet", GENERAL, quiet, "no progress"),
   SWITCH("force", OUTPUT | TABLES | FORCE, force,
-         "replace files that are there"),
+         "replace existing files"),
   SWITCH("plain", RUN | ALONE | EVAL | GENERATE | DUMP, plain,
-         "the plain loops of 3.7, not tiles: same to rounding"),
+         "plain loops (3.7), no tiles; equal up to rounding"),
   WHOLE("threads", GENERAL, threads, "0", 0, 1024,
-        "0, the default: all; the same bits"),
+        "0, the default: all; same results"),
   NAME("ids", EVAL | DUMP, ids, "",
-       "lines of T+1 token ids; - is standard input"),
+       "lines of T+1 token ids; - is stdin"),
   SWITCH("all", DUMP, all, "also q, k, z, features before a post-norm"),
-  WHOLE("seed", DUMP, train.seed, "0", 0, INT32_MAX, "of what is drawn"),
+  WHOLE("seed", DUMP, train.seed, "0", 0, INT32_MAX, "of random weights"),
   MORE_OPTIONS {0}
 };
 
@@ -7748,8 +7745,8 @@ static int number_set(const Option *o, void *at, const char *text,
     x = fmin(fmax(atof(o->fallback), o->least), o->most);
     if (!none)
       snprintf(to, sizeof to, "%.15g", x);
-    return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
-                "Try: --%s %s", o->flag, text, whole ? "whole " : "",
+    return fail(e, 2, "--%s %s: expected a %snumber from %.10g to %.10g. Try: "
+                "--%s %s", o->flag, text, whole ? "whole " : "",
                 o->least, o->most, o->flag, to);
   }
   if (whole)
@@ -7844,9 +7841,9 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
      r->optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
-    {"valid", "above 0, but in eval", s->data.valid > 0 || s->groups & EVAL},
+    {"valid", "above 0, except in eval", s->data.valid > 0 || s->groups & EVAL},
     {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
-    {"sim kernel normalizer scale extra", "with train, as the arms have theirs",
+    {"sim kernel normalizer scale extra", "with train, as run sets it itself",
      strcmp(s->verb, "run")},
     MORE_BELONGS
   };
@@ -7864,8 +7861,8 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
   positions_parse(o->flag, is, at, 16, e);
   for (int i = 0; at[i]; i++)
     if (at[i] > most)
-      fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d, or a longer "
-           "--context or --T", o->flag, is, most, most);
+      fail(e, 2, "--%s %s: there are only %d tokens. Try: at most %d, or a "
+           "longer --context or --T", o->flag, is, most, most);
 }
 
 /* Hours of a run that ignored a given flag would pass for a run with it. */
@@ -7877,7 +7874,7 @@ int settings_count(const Settings *s, Error *e) {
     if (has_word("fix-token random-tokens T", o->flag))
       positions_fit(o, s, e);
     if (when)
-      fail(e, 2, "--%s: it acts only %s. Try: so, or without it", o->flag,
+      fail(e, 2, "--%s: has an effect only %s. Try: leave it out", o->flag,
            when);
   }
   return e->status;
@@ -7888,15 +7885,18 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   Near near = {.word = flag};
   if (groups & (EVAL | GENERATE | DUMP)
       && (option_find(flag, MODEL) || !strcmp(flag, "variant")))
-    return fail(e, 2, "%s: the model has its own. Try: without it", word);
+    return fail(e, 2, "%s: the model already sets this. Try: leave it out",
+                word);
   snprintf(near.best, sizeof near.best, "%s help %s", s->program->name, s->verb);
   for (const Option *o = OPTIONS; o->flag; o++)
     if (o->groups & groups)
       near_look(&near, o->flag, o->flag);
   near_theirs(&near, s, groups);
   if (strchr(near.best, ' '))
-    return fail(e, 2, "%s: no such flag here. Try: %s", word, near.best);
-  return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
+    return fail(e, 2, "%s: not a flag of this command. Try: %s", word,
+                near.best);
+  return fail(e, 2, "%s: not a flag of this command. Try: --%s", word,
+              near.best);
 }
 
 /* A variant stands for its flags, in its place; later flags override them. */
@@ -7907,7 +7907,7 @@ static int variant_set(Settings *s, const char *name, Error *e) {
       return settings_flags(s, v->flags, MODEL, e);
     near_look(&near, v->name, v->name);
   }
-  return fail(e, 2, "--variant %s: no such row of sink list; ./paper has those of "
+  return fail(e, 2, "--variant %s: not in `sink list`; ./paper has more, of "
               "later papers. Try: --variant %s", name, near.best);
 }
 
@@ -7941,7 +7941,7 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   else
     value = no ? "0" : "1";
   if (!value)
-    fail(e, 2, "%s: expected a value after it. Try: %s help", word,
+    fail(e, 2, "%s: expected a value, found none. Try: %s help", word,
          s->program->name);
   else if (variant)
     variant_set(s, value, e);
@@ -7964,7 +7964,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
     else if (n < WORDS_MOST)
       s->words[n++] = word;
     else
-      fail(e, 2, "%s: a word too many. Try: sink help", word);
+      fail(e, 2, "%s: unexpected argument. Try: sink help", word);
   }
   s->n_words = n;
   if (argv == s->argv && s->train.min_lr < 0)   /* all of the command is read */
@@ -7982,7 +7982,7 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
     argv[argc++] = word;
   if (!settings_parse(s, argc, argv, groups, e) && s->n_words)
-    fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
+    fail(e, 2, "%s: expected only flags. Try: sink help", s->words[0]);
   return e->status;
 }
 /* Refuses what has no meaning. 3.6 says what the sign of s allows; k* and the
@@ -8005,24 +8005,24 @@ static int config_resolve(Config *c, Error *e) {
      "or --head-dim"},
     {c->heads % c->kv_heads, c->heads, "--kv-heads does not divide --heads %d. "
      "Try: a divisor"},
-    {c->rotary_dims > c->head_dim, c->head_dim, "--rotary-dims is more than a "
+    {c->rotary_dims > c->head_dim, c->head_dim, "--rotary-dims exceeds the "
      "head's dims. Try: at most %d"},
-    {c->pos == POS_ROTARY && c->rotary_dims % 2, c->rotary_dims, "--pos rotary "
-     "rotates pairs, and %d dims are odd. Try: an even --head-dim or "
+    {c->pos == POS_ROTARY && c->rotary_dims % 2, c->rotary_dims, "--pos "
+     "rotary rotates pairs of dims, and %d is odd. Try: an even --head-dim or "
      "--rotary-dims"},
-    {c->extra_dims > c->head_dim, c->head_dim, "--extra-dims is more than a "
+    {c->extra_dims > c->head_dim, c->head_dim, "--extra-dims exceeds the "
      "head's dims. Try: at most %d"},
     {c->prefix > c->context, c->context, "--prefix is longer than the context. "
      "Try: at most %d"},
-    {p_norm && !(c->pnorm > 0), 0, "--pnorm is not above 0. Try: --pnorm 2"},
+    {p_norm && !(c->pnorm > 0), 0, "--pnorm must be above 0. Try: --pnorm 2"},
     {p_norm && c->pnorm < 1 && identity && (!elu || raw), 0, "--pnorm below 1 "
      "with scores of either sign has no slope at 0. Try: --pnorm 2, or --sim "
      "exp"},
     {identity && sum && !elu, 0, "--sim identity has scores of either sign, "
      "whose plain sum can be 0. Try: --normalizer clamp, one or pnorm, or "
      "--kernel elu"},
-    {identity && sum && raw, 0, "--kernel elu keeps scores positive, but k* and "
-     "a logit enter raw. Try: --normalizer one or clamp, or --extra zero"}};
+    {identity && sum && raw, 0, "--kernel elu makes scores positive, except "
+     "for k* and logits. Try: --normalizer one or clamp, or --extra zero"}};
   for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
     if (RULES[i].wrong)
       return fail(e, 2, RULES[i].why, RULES[i].is);
@@ -8075,12 +8075,13 @@ static void path_take(const Settings *s, const char *path, bool on,
   const char *at = (const char *)names->at, *end = at + names->size;
   for (; at < end; at += strlen(at) + 1)
     if (same_file(path, at))
-      fail(e, 2, "%s: it is read or written. Try: another name", path);
+      fail(e, 2, "%s: this command reads or writes it, too. Try: another name",
+           path);
   if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
-    fail(e, 1, "%s: it is there already, and stays. Try: another name, "
+    fail(e, 1, "%s: already exists and is not replaced. Try: another name, "
          "%s--force to replace it", path,
-         option_find("resume", s->groups) ? "--resume to go on, " : "");
+         option_find("resume", s->groups) ? "--resume to continue, " : "");
   bytes_add(names, path, strlen(path) + 1, e);
 }
 
@@ -8097,7 +8098,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     bool stream = !strcmp(to, "-");
     bool on = s->resume && (to == s->log || !file_missing(s->out));
     if (stream && to != s->csv && to != s->json)
-      fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
+      fail(e, 2, "-: only --csv and --json can write there. Try: a file name");
     if (*to)
       path_take(s, to, on || stream, &names, e);
     if (!*to || stream)
@@ -8148,7 +8149,7 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
     fprintf(out, "%-38s %9.4f %9.2f\n%-38s %9.4f %9.2f\n", "self", self,
             self / s->even_self, "prev", prev, prev / s->even_self);
   }
-  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. "
+  fprintf(out, "Sink without a number: eps %g. In even rows alpha_1 is %.4f. "
           "Row mass %.3f.\n", s->eps[0], s->even, sinks_mass(s));
 }
 
@@ -8177,9 +8178,9 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
         fprintf(out, " %8s", "-");
     fputc('\n', out);
   }
-  fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the "
-          "others' mean. cos, |q||k|: of a query\nwith the first key, and with "
-          "another. entropy: of a row, nats. mass: the sum of its |weights|.\n");
+  fprintf(out, "|h1|/|h|: norm of a block's first output row over the mean of "
+          "the others. cos, |q||k|: of a query\nwith the first key, and with "
+          "others. entropy: of a row, in nats. mass: sum of its |weights|.\n");
 }
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
@@ -8238,7 +8239,7 @@ static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
     return e->status;
   if (!s->out[0])
-    fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+    fprintf(stderr, "sink: without --out FILE the model is not saved\n");
   if (!outcome_train(o, t, "train", "", e))
     train_print(t, o);
   return e->status;
@@ -8298,8 +8299,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   if (data_open(&t->data, &s->data, 0, 0, e))
     return e->status;
   if (own && t->data.source != s->data.own)
-    return fail(e, 1, "%s: its text, %s, is not there as it was. Try: --text "
-                "FILE; of a grammar ./paper", path, s->data.own_name);
+    return fail(e, 1, "%s: its text, %s, is missing or has changed. Try: "
+                "--text FILE, or ./paper for a grammar", path,
+                s->data.own_name);
   if (s->data.tokens[0])   /* a file of ids, below the model's --vocab */
     return 0;
   if (hash)
@@ -8324,7 +8326,7 @@ static void eval_print(const Work *w, const Settings *s) {
   else if (s->data.fix_token)
     printf(", token %d fixed", s->data.fix_token);
   if (w->t.random_tokens)
-    printf(", its training's random tokens not drawn");
+    printf(", without its training's random tokens");
   printf(", rows %s\n\n", s->metric_rows ? "plus1" : "real");
   sinks_print(r, &s->model, s->eval_k, stdout);
   if (natural)
@@ -8338,8 +8340,7 @@ static int verb_eval(Settings *s, Error *e) {
     fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
          s->program->name);
   else if (s->n_words > 1)
-    fail(e, 2, "eval of several models: paper has it. Try: make paper, and "
-         "./paper eval");
+    fail(e, 2, "eval: expected one model. Try: make paper, and ./paper eval");
   else if (!checkpoint_load(path, false, &w.t, e)
            && !model_settings(s, &w.t, e)
            && !open_data(s, &w.t, path, e)
@@ -8362,8 +8363,8 @@ static int verb_list(Settings *s, Error *e) {
       printf("\n    ");
     printf("%s\n", v->flags);
   }
-  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
-         "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: "
+         "failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
          ", or --text FILE; ./paper has --grammar, --tokens.\n");
   return e->status;
 }
@@ -8378,8 +8379,8 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   for (idx b = 0; b < B; b++)
     fits = fits && starts->at[b] == b * line;
   if (!fits)
-    fail(e, 1, "%s: expected lines of one length, of 2 to %d ids. Try: a line "
-         "like 1 2 3", d->s->ids, most);
+    fail(e, 1, "%s: expected lines of equal length, of 2 to %d ids. Try: a "
+         "line like 1 2 3", d->s->ids, most);
   d->B = B;
   d->T = line - 1;
   d->N = config_rows(&d->m->c, (int)d->T);
@@ -8430,12 +8431,11 @@ static int verb_unknown(const Settings *s, Near near, Error *e) {
     near_look(&near, v->name, v->name);
   near_theirs(&near, s, 0);
   if (!near.best[0])
-    strcpy(near.best, s->program->other ? "list"
-                                        : "sink help; make paper, ./paper list");
+    strcpy(near.best, s->program->other
+           ? "list" : "sink help, or make paper and ./paper list");
   if (strchr(near.best, ' '))
-    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word,
-                near.best);
-  return fail(e, 2, "there is no verb '%s' here. Try: %s %s", near.word,
+    return fail(e, 2, "%s: unknown command. Try: %s", near.word, near.best);
+  return fail(e, 2, "%s: unknown command. Try: %s %s", near.word,
               s->program->name, near.best);
 }
 
@@ -8477,15 +8477,15 @@ static int verb_help(Settings *s, Error *e) {
     if (verb_find(program, v->name) == v)   /* none before it has its name */
       printf("  %-9s %-27s %.*s\n", v->name, v->words,
              (int)strcspn(v->help, "\n"), v->help);
-  printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: "
-         "0 done, 1 something failed, 2 wrong usage.\n", program->name,
+  printf("\nStart with: %s run. Flags of a verb: %s VERB --help.\nExit "
+         "status: 0 done, 1 something failed, 2 wrong usage.\n", program->name,
          program->name);
   return 0;
 }
 
 #define SINK_VERBS \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
-   "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run}, \
+   "a sink emerges, moves, stays away\n    defaults: " RUN_FLAGS, verb_run}, \
   {"train", "", KEPT | OUTPUT | GENERAL | ALONE, \
    "text in, checkpoint out", verb_train}, \
   {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \
@@ -8502,11 +8502,11 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = option_find("text", v->groups);
   if (s->n_words > most)
-    return fail(e, 2, "%s: a word too many. Try: %s %s%s%s", s->words[most],
+    return fail(e, 2, "%s: unexpected argument. Try: %s %s%s%s", s->words[most],
                 s->program->name, v->name, reads ? ", or --text " : "",
                 reads ? s->words[most] : "");
   if (s->threads && set_workers(s->threads))   /* 0: OMP_NUM_THREADS decides */
-    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
+    fprintf(stderr, "sink: no OpenMP, so 1 thread, not %d; same results\n",
             s->threads);
   /* with a model this comes after reading it */
   if (!s->resume && !s->start[0] && !s->n_words && settings_count(s, e))

@@ -3483,7 +3483,7 @@ static void checks__status(Test *t) {
   if (!out)
     exit(1);
   fact(t, checks_run(OURS, "sink", "one-wrong", out, fresh(t)) == 1, "status %d", t->e.status);
-  fact(t, strstr(t->e.text, "found 1 WRONG. Try: sink check | grep WRONG"), "%s", t->e.text);
+  fact(t, strstr(t->e.text, "WRONG lines, found 1. Try: sink check | grep WRONG"), "%s", t->e.text);
   fact(t, checks_run(OURS, "sink", "no-toy", out, fresh(t)) == 2, "status %d", t->e.status);
   fact(t, strstr(t->e.text, "--kv-heads"), "%s", t->e.text);
   fclose(out);

@@ -22,7 +22,7 @@
   WHOLE("k", OWN, own.k, "768", 1, 65536, "the inner size"), \
   {"isa", OWN, 'c', AT(own.isa), "", 0, 0, \
    "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"}, \
-  NAME("peer", OWN, own.peer, "", "another program's figures of the same run"),
+  NAME("peer", OWN, own.peer, "", "another program's figures for the same run"),
 #include "../../sink.c"
 
 typedef struct Own Own;
@@ -174,7 +174,7 @@ static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS], Error *e)
 static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
   *isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
   if (*isa > isa_best())
-    return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+    return fail(e, 2, "--isa: this machine does not have that instruction set. Try: --isa best");
   const char *file = own->peer;
   if (!file[0] || file_read(file, peer, e) || bytes_add(peer, "", 1, e)) return e->status;
   const char *at = (const char *)peer->at;

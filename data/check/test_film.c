@@ -247,7 +247,8 @@ static void film__command(Test *t) {
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, ""))
     return;
-  answers(t, PROGRAM, "film --steps 5", 2, "--steps 5: a film has 7 looks");
+  answers(t, PROGRAM, "film --steps 5", 2,
+          "--steps 5: too few for the 7 looks of a film");
   answers(t, PROGRAM, "film --steps 6 --layers 1 --dim 16 --ffn 20 --context 16 "
           "--batch 2 --quiet --force --out " SCRATCH "/film.svg", 0,
           "|The film: " SCRATCH "/film.svg\n|");
@@ -331,7 +332,7 @@ static void run_page__parts(Test *t) {
     "id=\"heads\"", "id=\"heads-softmax\"", ">2.2<", "id=\"heads-k-bias\"",
     "share of *<", "id=\"heads-sigmoid\"",
     "id=\"verdict\"", "<b>softmax</b> ", "<b>k-bias</b> ", "<b>sigmoid</b> ",
-    "<b>loss</b> ", "absent below 1.5", "id=\"why\"",
+    "<b>loss</b> ", "below 1.5 as none", "id=\"why\"",
     "softmax, before training", "softmax, after training",
     "sigmoid, before training", "sigmoid, after training", "./paper toy-trigger",
     "id=\"table\"", "class=\"paper\">paper<",

@@ -315,12 +315,12 @@ static void sink__known(Test *t) {
   fact(t, strstr(out, "the text's") && !strstr(out, "first in training "), "written over token 1");
 #define OF_KNOWN "eval " SCRATCH "/m.ckpt "
   static const char *const REFUSED[][2] = {
-    {OF_KNOWN "--isolate 12 --T 12", "before the last of --T 12. Try: --isolate 6"},
+    {OF_KNOWN "--isolate 12 --T 12", "before the last token of --T 12. Try: --isolate 6"},
     {OF_KNOWN "--isolate 1 --T 1", "Try: --T 64"}, {OF_KNOWN "--probe --n 4 --T 12", "--n 400"},
     {OF_KNOWN "--isolate 5 --T 12 --input random", "--input natural"},
-    {OF_KNOWN "--isolate 5 --T 400", "made for"}, {OF_KNOWN "--isolate-blocks 1", "--isolate-"},
+    {OF_KNOWN "--isolate 5 --T 400", "context is"}, {OF_KNOWN "--isolate-blocks 1", "--isolate-"},
     {OF_KNOWN "--isolate 5 --inputs", "one model and one text"},
     {OF_KNOWN "--probe --lengths 8,12", "one model and one text"},
-    {OF_KNOWN "--seed 3", "--seed: it acts only with"}};
+    {OF_KNOWN "--seed 3", "--seed: has an effect only with"}};
   EACH(i, REFUSED) sink_fails(t, REFUSED[i][0], 2, REFUSED[i][1]);
 }

@@ -25,7 +25,7 @@ static void trainer_start__refuses(Test *t) {
     const char *flag, *value, *start, *out; int resume, step, status; const char *said;
   } ROWS[] = {
     {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"}, {"--context", "32", OLD, NEW, 0, 0, 0, ""},
-    {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"},
+    {"--seed", "3", OLD, ON, 1, 0, 2, "started from none"},
     {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
     {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
     {"--pos", "learned", OLD, NEW, 0, 0, 2, "--pos learned: "},
@@ -33,11 +33,11 @@ static void trainer_start__refuses(Test *t) {
     {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "}, {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""},
     {"--seed", "8", OLD, NEW, 1, 0, 0, ""},
     {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi"},
-    {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, and --start keeps"},
+    {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, which --start keeps"},
     {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
     {"--tokenizer", SCRATCH "/other.tok", OLD, NEW, 0, 0, 1, "expected the tokenizer"},
-    {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
-    {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"}};
+    {"--seed", "3", TUNED, TUNED, 1, 0, 2, "started from other parameters"},
+    {"--seed", "3", ON, TUNED, 1, 0, 2, "started from other parameters"}};
   Settings s; Trainer run, *base = trainer_of(t, ""), *on = trainer_of(t, ""); Error e = {0};
   Tokenizer k;
   steps_of(t, base, 3);
@@ -150,11 +150,11 @@ static void position_edit__refuses(Test *t) {
     {"--pos learned --replace-position 16", 16, 0, ""},
     {"--pos learned --swap-position 2", 16, 0, ""},
     {"--pos absolute --replace-position 5", 8, 0, ""},
-    {"--pos learned --replace-position 9", 8, 2, "8 tokens are fed"},
+    {"--pos learned --replace-position 9", 8, 2, "the model reads only 8 tokens"},
     {"--pos learned --swap-position 9", 8, 2, "--swap-position 9: "},
-    {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
-    {"--replace-position 5", 8, 2, "--replace-position 5: this model adds no positions"},
-    {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model adds no"}};
+    {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "cannot be combined"},
+    {"--replace-position 5", 8, 2, "--replace-position 5: this model has no position embeddings"},
+    {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model has no position"}};
   EACH(i, ROWS) {
     Trainer *r = trainer_of(t, ROWS[i].flags); Sinks found;
     r->s.program = &STARTS;
@@ -190,9 +190,9 @@ static void sink_tokens__measured(Test *t) {
  * model trained further by --start, in one go and in two. */
 static void paper__edits_and_starts(Test *t) {
   static const struct { const char *out; int steps; const char *more, *said; } RUNS_OF[] = {
-    {"/whole.ckpt", 6, "", "begins from " SCRATCH "/m.ckpt, step 9"},
-    {"/parts.ckpt", 2, "", "begins from " SCRATCH "/m.ckpt, step 9"},
-    {"/parts.ckpt", 6, "--resume", "goes on from step 2 of 6"}};
+    {"/whole.ckpt", 6, "", "starting from " SCRATCH "/m.ckpt, step 9"},
+    {"/parts.ckpt", 2, "", "starting from " SCRATCH "/m.ckpt, step 9"},
+    {"/parts.ckpt", 6, "--resume", "resuming from step 2 of 6"}};
   Settings s; char command[900];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   said(t, "train --pos learned --steps 9 --quiet --out " SCRATCH "/m.ckpt" SMALL_RUN);
@@ -224,24 +224,31 @@ static void paper__edits_and_starts(Test *t) {
   }
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");
-  sink_fails(t, EVAL_NINE " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
+  sink_fails(t, EVAL_NINE " --swap-position 99", 2,
+             "--swap-position 99: the model reads only 12 tokens");
   sink_fails(t, "train --quiet --start " SCRATCH "/m.ckpt --steps 1", 2, "/m.ckpt: expected the "
              "text to train on, found none. Try: --text " SCRATCH "/tale.txt\n");
   sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2,
-             "has 16, and --start");
+             "has 16, which --start");
 #define STARTED "train --quiet --steps 1 --batch 2 --T 8 --force" FROM_TEXT "--start"
   static const char *const READ[][2] = {
-    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt", "/m.ckpt: it is read or written. Try"},
-    {STARTED "=" SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt", "/m.ckpt: it is read or written. Try"},
-    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/../../" SCRATCH "/m.ckpt", "it is read or w"},
-    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.tok", "/tale.tok: it is read or written"},
-    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/tale.tok", "/tale.tok: it is read or written"},
-    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.txt", "/tale.txt: it is read or written"}};
+    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt",
+     "/m.ckpt: this command reads or writes it, too. Try"},
+    {STARTED "=" SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt",
+     "/m.ckpt: this command reads or writes it, too. Try"},
+    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/../../" SCRATCH "/m.ckpt",
+     "this command reads or w"},
+    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.tok",
+     "/tale.tok: this command reads or writes it, too"},
+    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/tale.tok",
+     "/tale.tok: this command reads or writes it, too"},
+    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.txt",
+     "/tale.txt: this command reads or writes it, too"}};
   Bytes *model = file_of(t, SCRATCH "/m.ckpt"), *words = file_of(t, SCRATCH "/tale.tok");
   EACH(i, READ) sink_fails(t, READ[i][0], 2, READ[i][1]);
   fact(t, bytes_same(model, file_of(t, SCRATCH "/m.ckpt"))
           && bytes_same(words, file_of(t, SCRATCH "/tale.tok")), "what was read is another file");
-  sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1, "Try: a file; of a");
+  sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1, "Try: a file, or ./hf");
 }
 
 /* A table of experiments that must be one. */
@@ -517,7 +524,8 @@ static void row_run__repeats(Test *t) {
   fact(t, !e.status && memcmp(text[0]->at + 300, text[2]->at + 300, 300), "seeds are the same");
   Result stopped; interrupted = 1;
   fact(t, row_run(&stopped, &x, 0, x.corpus, 3, &s, &e) == 1 &&
-       strstr(e.text, "plain 3 is not finished and begins anew. Try: the same c"), "%s", e.text);
+       strstr(e.text, "plain 3 is not finished and will start again. Try: the same c"), "%s",
+       e.text);
   interrupted = 0; experiments_free(&x);
 }
 
@@ -671,7 +679,7 @@ static void part_read__goes_on(Test *t) {
   }
   interrupted = 1;
   fact(t, row_run(&r, &x, 0, x.corpus, 2, &s, &e) == 1 &&
-       strstr(e.text, "not finished and goes on"), "%s", e.text);
+       strstr(e.text, "not finished and will resume"), "%s", e.text);
   interrupted = 0; experiments_free(&x);
 }
 
@@ -1445,7 +1453,7 @@ static void claims_judge__files(Test *t) {
     fact(t, row_seeds(&x, i / 3, i % 3 == 0, 1 + i % 3 / 2) == "535535333335"[i] - '0', "%d", i);
   bytes_add(&r.notes, "", 1, &e);
   const char *notes = (const char *)r.notes.at;
-  fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: expected a res"), "notes");
+  fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: not a whole res"), "notes");
   static const struct { Corpus is; int there; } TEXTS[] = {
     {{.name = "tale", .file = "x", .hash = 0xab, .times = 1}, 1},
     {{.name = "tale", .file = "x", .hash = 0xac, .times = 1}, -1},
@@ -2157,13 +2165,13 @@ static void sink__items(Test *t) {
     fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
   }
   answers(t, PROGRAM, "toy-trigger --show", 0, "trigger-softmax, seed 1\n");
-  answers(t, PROGRAM, "table2 --commands", 0, "||paper: no run of table2 is missing on books. ");
+  answers(t, PROGRAM, "table2 --commands", 0, "||paper: all runs of table2 on books are done. ");
   answers(t, PROGRAM, "all --commands --row trigger-k --seed 2147483647 --results \"a 'b\"", 0,
           "--results 'a '\\''b' --threads ");
   answers(t, PROGRAM, "fig8-right --commands", 0, "||No weights of it were published. Try: ");
   answers_elsewhere(t, "list", list);          /* the table and the results are found */
   usage_hold(t, &(Program){.verbs = PAPER_VERBS});
-  sink_fails(t, "report --out " SCRATCH, 1, "a folder or a device is there");
+  sink_fails(t, "report --out " SCRATCH, 1, "this is a folder or a device");
   answers(t, PROGRAM, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", 0,
           "The page: " SCRATCH "/deep/r.html\n");
   char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
@@ -2262,8 +2270,8 @@ static void ablate__refuses(Test *t) {
   static const struct { int what, input, T, status; const char *flags, *said; } REFUSED[] = {
     {ABLATE_KSTAR, INPUT_NATURAL, 10, 2, "", "no extra column and no sink token"},
     {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
-    {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T 4 or more"},
-    {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "no held document has 401 tokens"},
+    {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T of at least 4"},
+    {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "", "no held-out document has 401 tokens"},
     {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
   Settings s;
   if (!tale_open(t, &s, "")) return;
@@ -2380,7 +2388,7 @@ static void sink__survey(Test *t) {
   survey_row(t, 2, "a.ckpt --T 12 --text \"\" --grammar " SCRATCH "/texts/two.grammar");
   answers(t, PROGRAM, "eval " SCRATCH "/a.ckpt --lengths 8,999 --n 1" TOKENIZER, 1,
           "|paper: eval: lines measured: 1, left out: 1, the first of " SCRATCH
-          "/a.ckpt: --lengths 999: the model was made for 16 tokens. Try: --lengths 16, or --b");
+          "/a.ckpt: --lengths 999: the model's context is 16 tokens. Try: --lengths 16, or --b");
 }
 
 /* With --csv - and --json - standard output has the rows and nothing else; what is for people, how

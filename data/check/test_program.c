@@ -453,11 +453,11 @@ static void trainer_begin__refuses(Test *t) {
     {"--steps", "40", ON, 4, 0, ""}, {"--batch", "8", ON, 0, 2, "--batch 8: "},
     {"--steps", "4", ON, 4, 0, ""}, {"--sim", "sigmoid", ON, 0, 2, "has exp"},
     {"--log-every", "2", ON, 4, 0, ""}, {"--n", "50", ON, 4, 0, ""},
-    {"--eps", "0.2", ON, 0, 2, "--eps 0.2: "}, {"--steps", "3", ON, 0, 2, "has done 4"},
+    {"--eps", "0.2", ON, 0, 2, "--eps 0.2: "}, {"--steps", "3", ON, 0, 2, "has already done 4"},
     {"--grammar", SCRATCH "/other.grammar", ON, 0, 1, "the text it was trained on"},
     {"--text", SCRATCH "/tale.txt", ON, 0, 1, "expected the text it was trained on"},
     {"--tokenizer", SCRATCH "/other.tok", ON, 0, 1, "expected the tokenizer"},
-    {"--out", SCRATCH "/bare.ckpt", ON, 0, 1, "parameters alone"},
+    {"--out", SCRATCH "/bare.ckpt", ON, 0, 1, "has only parameters"},
     {"--out", SCRATCH "/tale.tok", ON, 0, 1, "expected a checkpoint"},
     {"--out", SCRATCH "/none", ON, 0, 0, ""}};
   Settings s; Trainer run, *on = trainer_of(t, ""); Error e = {0};
@@ -642,11 +642,11 @@ static void evaluate__against_maps(Test *t) {
 
 static void evaluate__refuses(Test *t) {
   static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
-    {"--pos learned", 17, 2, "made for 16 tokens. Try: --T 16, or --beyond"},
-    {"--pos learned --beyond", 17, 2, "it learnt no more"}, {"--pos learned", 16, 0, ""},
-    {"--pos absolute", 17, 2, "--T 17: the model was made for 16"}, {"", 17, 2, "or --beyond"},
+    {"--pos learned", 17, 2, "context is 16 tokens. Try: --T 16, or --beyond"},
+    {"--pos learned --beyond", 17, 2, "the longest it has learned"}, {"--pos learned", 16, 0, ""},
+    {"--pos absolute", 17, 2, "--T 17: the model's context is 16"}, {"", 17, 2, "or --beyond"},
     {"--pos absolute --beyond", 17, 0, ""}, {"--beyond", 20, 0, ""}, {"", 16, 0, ""},
-    {FROM_TEXT "--valid 1e-6", 8, 1, "9 tokens: on average they have 0. Try: --T"},
+    {FROM_TEXT "--valid 1e-6", 8, 1, "9 tokens; on average they have 0. Try: --T"},
     {"--beyond", 400, 1, "longer documents"}, {"--input random --beyond", 40, 0, ""},
     {"--input repeat", 8, 0, ""}};
   Sinks found;
@@ -715,9 +715,9 @@ static void demo_run__verdict(Test *t) {
   within(t, number_after(at, "\nsigmoid  no sink on token 1: alpha_1 is", 0),
          number_after(table, "\nsigmoid ", 2), 0.0551, "sigmoid's alpha_1");
   within(t, number_after(at, "softmax's:", 0), gap, 0.00101, "the gap of the losses");
-  fact(t, strstr(at, "shows from 2 times even, and is absent below 1.5;\n"
-       "losses within 0.05 nats are equal.\n")
-       && strstr(at, "\nThese are 12 of the job's 3000 steps.\nRule"), "%s", at);
+  fact(t, strstr(at, "2 times even or more counts as a sink, below 1.5 as none;\n"
+       "losses within 0.05 nats count as equal.\n")
+       && strstr(at, "\nOnly 12 of the usual 3000 steps were run.\nRule"), "%s", at);
   fact(t, !strncmp(page[0], page[1], (size_t)(strstr(at, " s on ") - 4 - page[0])),
        "two runs differ");
 }
@@ -792,7 +792,7 @@ static void run_verdict__words(Test *t) {
      {"softmax  a sink on", "the sink moved to *", "sigmoid  no sink", "equal to softmax's"}},
     {{1.4, 1.4, 1.4}, 2.1, NAN, 400,
      {"softmax  no sink on", "k-bias   a sink on *", "sigmoid  no sink",
-      "too little text is held"}},
+      "too little held-out text"}},
     {{1.6, 1.6, 1.6}, 1.9, 0.06, 3000,
      {"softmax  unclear on", "k-bias   no sink on *", "sigmoid  unclear", "above softmax's"}},
     {{2.1, 1.6, 2.1}, 2.1, -0.06, 4000,
@@ -812,7 +812,8 @@ static void run_verdict__words(Test *t) {
     }
     for (int i = 0; i < 3; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, o[i].row);
     run_verdict(o, ROWS[r].steps, said, fresh(t)), bytes_add(said, "", 1, &t->e);
-    const char *text = (const char *)said->at, *cut = strstr(text, " of the job's 3000 steps.\n");
+    const char *text = (const char *)said->at,
+        *cut = strstr(text, " of the usual 3000 steps were run.\n");
     EACH(w, ROWS[r].says) fact(t, strstr(text, ROWS[r].says[w]), "row %d, word %d: %s", r, w, text);
     fact(t, !cut == (ROWS[r].steps >= 3000) && !strstr(text, "nan"), "%d: %s", ROWS[r].steps, text);
     for (int i = 0; i < 3; i++) sinks_free(&o[i].s);
@@ -1064,7 +1065,8 @@ static void program_folder__beside(Test *t) {
        && !strcmp(located(path, "data/text/story.txt", &s, &t->e), "data/text/story.txt")
        && !t->e.status, "%s", t->e.text);
   located(path, "no/such/file", &s, &t->e);
-  fact(t, t->e.status == 1 && strstr(t->e.text, "neither here nor beside"), "%s", t->e.text);
+  fact(t, t->e.status == 1 && strstr(t->e.text, "not found here or beside the program"), "%s",
+       t->e.text);
 }
 
 /* The first error stays; a text too long is cut; memory that is not to be had is an error. */
@@ -1278,20 +1280,21 @@ static void settings_count__rows(Test *t) {
   static const char *const ROWS[][2] = {
     {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq", ""},
     {"--variant k-bias-20e1 --extra-norm 3 --extra-dims 2 --sink-token 3", ""},
-    {"--pos none --rotary-dims 4", "acts only with --pos rotary or --extra-order lowfreq."},
-    {"eval: --ids a --text b", "--text: it acts only without --ids."},
-    {"--start m --init gpt2", "init: it acts only without --start."},
-    {"--pos none --rope-base 500", "base: it acts only with --pos rotary."},
-    {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are 8"},
+    {"--pos none --rotary-dims 4", "an effect only with --pos rotary or --extra-order lowfreq."},
+    {"eval: --ids a --text b", "--text: has an effect only without --ids."},
+    {"--start m --init gpt2", "init: has an effect only without --start."},
+    {"--pos none --rope-base 500", "base: has an effect only with --pos rotary."},
+    {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are only 8"},
     {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""},
-    {"--fix-token 129", "fix-token 129: there are 128 tokens"}, {"--end-token 3", "--tokens."},
+    {"--fix-token 129", "fix-token 129: there are only 128 tokens"}, {"--end-token 3", "--tokens."},
     {"generate: --temperature 0 --seed 3", ""}, {"--pnorm 2", "--normalizer pnorm."},
     {"--extra k --extra-norm 2", "--extra-value e1|ones."}, {"--min-lr 0.1", "--schedule cosine."},
     {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""}, {"eval: --T 300 --fix-token 300", ""},
     {"eval: --input random --ids a", "--inputs and --ids."}, {"--normalizer pnorm --pnorm 1", ""},
-    {"--context 32 --T 33", "there are 32"}, {"run: --extra-dims 2", "--extra k|kv."},
-    {"eval: --fix-token 65", "there are 64"}, {"generate: --grammar g --prompt a", "prompt: it"},
-    {"generate: --fix-token 2", "at 1, where the text"},
+    {"--context 32 --T 33", "there are only 32"}, {"run: --extra-dims 2", "--extra k|kv."},
+    {"eval: --fix-token 65", "there are only 64"},
+    {"generate: --grammar g --prompt a", "prompt: has an"},
+    {"generate: --fix-token 2", "at 1, the start of the text"},
     {"--extra-shared --extra logit", "--extra k|kv."},
     {"dump: --pnorm 3", "--normalizer pnorm."}, {"--extra-order last --extra k", "--extra-dims."},
     {"--optimizer sgd --beta2 0.5", "--optimizer sgd."},
@@ -1379,7 +1382,8 @@ static void token_draw__top(Test *t) {
     for (int v = 0; v < 6; v++)
       within(t, seen[v], share[v] / sum, share[v] > 0 ? 0.02 : 0, "row %d: token %d", r, v);
     token_draw((real[]){r % 3 > 1 ? -INFINITY : 1, (real)ODD[r % 3]}, 2, &s, &rng, fresh(t));
-    fact(t, t->e.status == 1 && strstr(t->e.text, "numbers"), "%g: %s", ODD[r % 3], t->e.text);
+    fact(t, t->e.status == 1 && strstr(t->e.text, "finite logits"), "%g: %s", ODD[r % 3],
+         t->e.text);
   }
 }
 
@@ -1434,7 +1438,7 @@ static void bench__figures(Test *t) {
   static const char *const WRONG[][2] = {
     {"gemm --peer " SCRATCH "/none", "none: "}, {"--peer " SCRATCH "/none", "none: "},
     {"gemm --isa sse", "--isa sse: expected best|base"}, {"gemm --m 0", "--m 0: expected a whole"},
-    {"gemm --layers 2", "--layers: no such"}, {"step --peer x", "--peer: no such"},
+    {"gemm --layers 2", "--layers: not a flag"}, {"step --peer x", "--peer: not a flag"},
     {"step --heads 3", "--heads does not divide"}, {"gems", "gems: "}};
   if (file_missing("bench") && file_missing("bench.exe")) t->skip = "no ./bench: make builds it";
   if (t->skip) return;
@@ -1488,31 +1492,37 @@ static const char *paper_said(Test *t, const char *words) {
  * standard output and nothing else there, and a training without --out says so. */
 static void sink__outputs(Test *t) {
   static const struct { const char *words; int status; const char *said; } ROWS[] = {
-    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --force"},
-    {TRAINED "--resume --out " SCRATCH "/n", 2, "no such flag here. Try: make paper"},
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "is not replaced. Try: another name, --force"},
+    {TRAINED "--resume --out " SCRATCH "/n", 2, "not a flag of this command. Try: make paper"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2,
-     "/n.new: it is read or written"},
-    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
-    {"train --quiet --start m", 2, "--start: no such flag here. Try: make paper"},
-    {"eval " SCRATCH "/m.ckpt --swap-position 3", 2, "no such flag here. Try: make paper"},
+     "/n.new: this command reads or writes it, too"},
+    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "already exists"},
+    {"train --quiet --start m", 2, "--start: not a flag of this command. Try: make paper"},
+    {"eval " SCRATCH "/m.ckpt --swap-position 3", 2, "not a flag of this command. Try: make paper"},
     {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
     {"eval " SCRATCH "/m.ckpt --T 8 --ids " SCRATCH "/i", 1, "have 3. Try: --T 2, a larger"},
-    {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: it is there already"},
-    {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2, "it is read or written"},
-    {EVALUATED "--random-tokens 2", 2, "no suc"},
-    {EVALUATED "--json -", 2, "no such flag here. Try: make paper"},
+    {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: already exists"},
+    {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2,
+     "this command reads or writes it, too"},
+    {EVALUATED "--random-tokens 2", 2, "not a flag of"},
+    {EVALUATED "--json -", 2, "not a flag of this command. Try: make paper"},
     {"run --csv -", 2, "make paper"},
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
-    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: it is there"}},
+    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: already exists"}},
     OF_PAPER[] = {
-    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --resume to go on, --force"},
-    {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1, "it is not the log of this"},
-    {EVALUATED "--force --csv " SCRATCH "/m.ckpt", 2, "/m.ckpt: it is read or written"},
-    {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2, "it is read or written"},
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1,
+     "is not replaced. Try: another name, --resume to continue, --force"},
+    {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1, "not the log of this"},
+    {EVALUATED "--force --csv " SCRATCH "/m.ckpt", 2,
+     "/m.ckpt: this command reads or writes it, too"},
+    {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2,
+     "this command reads or writes it, too"},
     {EVALUATED "--csv=" SCRATCH "/i", 1, "Try: another name, --force to replace it"},
-    {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2, "it is read or written"},
-    {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2, "it is read or written"},
-    {EVALUATED "--json - --csv -", 2, "-: it is read or"}};
+    {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2,
+     "this command reads or writes it, too"},
+    {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2,
+     "this command reads or writes it, too"},
+    {EVALUATED "--json - --csv -", 2, "-: this command reads or"}};
   static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv", SCRATCH "/f/config.json"};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -1529,7 +1539,7 @@ static void sink__outputs(Test *t) {
   Bytes *name = bytes_of(t);
   quoted(name, "\xc3\xa9", true, &t->e), quoted(name, "\xe9", true, &t->e);   /* no UTF-8 */
   fact(t, name->size == 12 && !memcmp(name->at, "\"\xc3\xa9\"\"\\u00e9\"", 12), "a name in JSON");
-  answers(t, PROGRAM, TRAINED, 0, "|sink: this model will not be kept");
+  answers(t, PROGRAM, TRAINED, 0, "|sink: without --out FILE the model is not saved");
 }
 
 /* No command replaces what it reads, with --force neither: a model's text, the tokenizer and the
@@ -1565,13 +1575,14 @@ static void sink__reads_stay(Test *t) {
   EACH(i, ROWS) {
     snprintf(words, sizeof words, "%s --force", ROWS[i]);
     if (strstr(words, "--csv") || strstr(words, "--json"))
-      answers(t, FROM_HERE "paper", words, 2, "it is read or written. Try: another name");
-    else sink_fails(t, words, 2, "it is read or written. Try: another name");
+      answers(t, FROM_HERE "paper", words, 2,
+              "this command reads or writes it, too. Try: another name");
+    else sink_fails(t, words, 2, "this command reads or writes it, too. Try: another name");
   }
   EACH(i, STAY) fact(t, bytes_same(was[i], file_of(t, STAY[i])), "%s is another file", STAY[i]);
   /* as /dev/stdout: the link would become a file */
   answers(t, FROM_HERE "paper", "eval " SCRATCH "/m.ckpt --csv /dev/stdnone --force", 1,
-          "a device is there");
+          "this is a folder or a device");
 }
 
 /* Is this build of sink.c's own trial of its arithmetic refused by sink.h, or at run time? */
@@ -1641,12 +1652,12 @@ static void sink__wrong_files(Test *t) {
     {"train --quiet --steps 0 --text " SCRATCH "/empty", "expected documents, found none"},
     {"train --quiet --steps 0 --text - < " SCRATCH "/empty", "expected documents, found none"},
     {"train --quiet --steps 0 --text " SCRATCH "/ids", "at least 129 tokens"},
-    {"train --quiet --steps 0 --tokenizer " SCRATCH "/m.ckpt", "expected a tokenizer"},
+    {"train --quiet --steps 0 --tokenizer " SCRATCH "/m.ckpt", "expected a tokenizer, which"},
     {"train --quiet --steps 0 --out " SCRATCH "/empty/x" SMALL_RUN, "empty/x"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/none", "none: "},
     {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
-     "ids:2: expected ids below the vocabulary's 9"},
-    {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids", "lines of one length, of 2 to 129"},
+     "ids:2: expected ids below 9, the vocabulary"},
+    {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids", "lines of equal length, of 2 to 129"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "of 2 to 129 ids"},
     {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "of 2 to 3 ids"}};
   Settings s; Error e = {0};
@@ -1663,8 +1674,8 @@ static void sink__wrong_files(Test *t) {
   /* more than 32 GB, whatever the machine has and lends */
   answers(t, *QUOTE == '"' ? PROGRAM : "ulimit -v 32000000; " PROGRAM, "dump --vocab 16000000 "
           "--layers 1 --dim 4096 --out " SCRATCH "/d --ids " SCRATCH "/ids", 1,
-          sizeof(void *) > 4 ? "||sink: memory: no room for 524562.8"
-                             : "||sink: memory: no room for 8589.9");
+          sizeof(void *) > 4 ? "||sink: out of memory: 524562.8 MB"
+                             : "||sink: out of memory: 8589.9 MB");
   fact(t, file_missing(SCRATCH "/d/m"), "what is refused leaves a file");
 }
 
@@ -1947,8 +1958,8 @@ static void sink__knows_its_text(Test *t) {
     char first[400], words[600];
     if (i == 8) rename(OWN, SCRATCH "/b");
     if (i == 9)
-      sink_fails(t, "eval " SCRATCH "/m.ckpt", 1, "/m.ckpt: its text, " OWN ", is not there"
-                           " as it was. Try: --text FILE");
+      sink_fails(t, "eval " SCRATCH "/m.ckpt", 1, "/m.ckpt: its text, " OWN ", is missing or has "
+                           "changed. Try: --text FILE");
     if (i == 10) file_write(OWN, text->at, text->size - 1, fresh(t));
     line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s", ROWS[i][0]);
     snprintf(words, sizeof words, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s --json " SCRATCH
@@ -1968,7 +1979,7 @@ static void sink__knows_its_text(Test *t) {
 
 /* A training that will show no sink says so at its start, and what shows one. */
 static void sink_foretell__where(Test *t) {
-  static const char LINE[] = "sink: expect no sink at this size on a text's own first tokens. "
+  static const char LINE[] = "sink: no sink forms at this size on a text's own first tokens; "
                              "--fix-token 1 gives one\n";
   static const struct { const char *flags; bool said; } ROWS[] = {
     {"", true}, {"--fix-token 2", true}, {"--bos", true}, {"--fix-token 1", false},
@@ -1996,7 +2007,7 @@ static void sink__not_finite(Test *t) {
   file_write(SCRATCH "/ids", "1 2 3 4 5\n", 10, fresh(t));
   r->m.layer[0].wq.w[8] = (real)NAN;
   parameters_write(SCRATCH "/m.ckpt", r, fresh(t));
-  EACH(i, WORDS) sink_fails(t, WORDS[i], 1, "block 1 of 1, head 2 of 2: expected numbers");
+  EACH(i, WORDS) sink_fails(t, WORDS[i], 1, "block 1 of 1, head 2 of 2: expected finite numbers");
 }
 
 /* By 3.7's loops a training and an evaluation are what the tiles make, on any threads. */

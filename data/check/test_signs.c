@@ -337,15 +337,16 @@ static void sink__signs(Test *t) {
     {"eval " OF_M "--signs --quantize 8 --json " SCRATCH "/m.json", "\nmodel "},
     {"eval " OF_M "--signs --input random", "No gradient: only"}, {OF_TEXT_M, "10 to 99 and"},
     {OF_TEXT_M "--cache-size 9 --csv " SCRATCH "/m.csv", "recompute    cache"},
-    {OF_TEXT_M "--cache sink+window --positions text --sinks 2", "the first 2 too"},
+    {OF_TEXT_M "--cache sink+window --positions text --sinks 2", "also the first 2"},
     {"stream " SCRATCH "/p.ckpt --n 60 --quiet", "dense        text             -          -"}};
   static const char *const REFUSED[][2] = {
     {OF_TEXT_M "--cache nothing", "dense|window|sink+window"}, {"stream", "a model file"},
     {OF_TEXT_M "--positions cache", "--cache"}, {OF_TEXT_M "--cache window --positions x", "|text"},
-    {OF_TEXT_M "--cache window --sinks 2", "nothing"}, {OF_TEXT_M "--steps 3", "no such flag"},
-    {OF_TEXT_M "--sinks 1 --cache-size 1 --cache sink+window", "expected 2 or more"},
-    {OF_TEXT_M "--cache dense --cache-size 9", "nothing"}, {OF_TEXT_M "--input natural", "no such"},
-    {"stream " SCRATCH "/p.ckpt --n 60 --cache dense", "learned positions end"},
+    {OF_TEXT_M "--cache window --sinks 2", "no effect"}, {OF_TEXT_M "--steps 3", "not a flag"},
+    {OF_TEXT_M "--sinks 1 --cache-size 1 --cache sink+window", "must be at least 2"},
+    {OF_TEXT_M "--cache dense --cache-size 9", "no effect"},
+    {OF_TEXT_M "--input natural", "not a flag"},
+    {"stream " SCRATCH "/p.ckpt --n 60 --cache dense", "no learned positions after"},
     {"eval " OF_M "--quantize 8 --input random", "natural"},
     {"eval " OF_M "--signs --swap-position 3", "without --signs"},
     {"eval " SCRATCH "/m.ckpt " SCRATCH "/p.ckpt --signs", "one model and one text"}};

@@ -49,8 +49,8 @@ static void paper__sources(Test *t) {
     trainer_free(&back);
     const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --%s %s %s", kind, file,
                            k ? "" : more);
-    fact(t, strstr(out, "token 1 fixed, its training")
-         && strstr(out, "random tokens not drawn"), "%.200s", out);
+    fact(t, strstr(out, "token 1 fixed, without its")
+         && strstr(out, "training's random tokens"), "%.200s", out);
   }
   sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 " FROM_TEXT "--tokenizer " SCRATCH
              "/tale.tok", 1, "expected a vocabulary of 400");
@@ -69,7 +69,7 @@ static void paper__sources(Test *t) {
 /* What is refused: one line with the file's name, and nothing is left. */
 static void paper__wrong_texts(Test *t) {
   static const char *const ROWS[][2] = {
-    {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "counts them, found 0"},
+    {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "as many as it says), found 0"},
     {"train --quiet --steps 0 --tokens " SCRATCH "/tale.txt", "found a text. Try: --text"},
     {"train --quiet --steps 0 --tokens tokenizer.bin", "found a file of sink"},
     {"train --quiet --steps 0 --grammar " SCRATCH "/bad.grammar", "bad.grammar:2: expected"},
@@ -78,8 +78,8 @@ static void paper__wrong_texts(Test *t) {
     {"generate " SCRATCH "/m.ckpt --tokenizer tokenizer.bin", "expected the tokenizer"},
     {"tokenize encode " SCRATCH "/none", "none: "},
     {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
-    {"tokenize train " SCRATCH "/i --out " SCRATCH "/t", "/t.new: it is there already"},
-    {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", "it is there already"}};
+    {"tokenize train " SCRATCH "/i --out " SCRATCH "/t", "/t.new: already exists"},
+    {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", "already exists"}};
   Settings s; Error e = {0};
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   file_write(SCRATCH "/empty", "", 0, &e);
@@ -89,12 +89,12 @@ static void paper__wrong_texts(Test *t) {
   said(t, "train --quiet --steps 0 --out " SCRATCH "/m.ckpt" SMALL_RUN);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
   sink_fails(t, "tokenize train " SCRATCH "/t.new --force --out " SCRATCH "/t", 2,
-             "/t.new: it is read or written");
+             "/t.new: this command reads or writes it, too");
   fact(t, !strcmp(text_in(t, SCRATCH "/t.new"), "1 2 3\n"), "another file");
   fact(t, system("cd out && ." PROGRAM " train --quiet --grammar away 2> ../" SCRATCH "/err") != 0,
        "ends well");
   const char *err = text_in(t, SCRATCH "/err");
-  fact(t, strstr(err, "away: it is neither here nor beside"), "%s", err);
+  fact(t, strstr(err, "away: not found here or beside"), "%s", err);
 }
 
 /* Text to ids and back, by file and by standard input. */
@@ -230,7 +230,8 @@ static void paper__first_tokens(Test *t) {
        && strstr(said(t, EVAL_MODEL FROM_TEXT), drawn), "%s", drawn);
   fact(t, strstr(said(t, EVAL_MODEL "--first-tokens other"), "other: token 1 one of 313, ") != NULL,
        "the rest of 317");
-  sink_fails(t, EVAL_MODEL "--first-tokens 5:common", 2, "it is of a training's text. Try: other");
+  sink_fails(t, EVAL_MODEL "--first-tokens 5:common", 2,
+             "only for the text of a training. Try: other");
   ran_free(&one);
 }
 

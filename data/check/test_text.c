@@ -286,13 +286,13 @@ static void tokenizer_train__by_hand(Test *t) {
 static void tokenizer_read__damage(Test *t) {
   enum { TRIALS = 6000 };
   static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
-    {0, 1, 'X', "another kind"}, {8, 1, 3, "sink's own"}, {8, 1, 2, "make hf"},
-    {15, 1, 255, "262144"}, {16, 1, 40, "own"}, {12, 1, 2, "own"}, {12, 1, 0x2d, "own"},
-    {20, 1, 2, "merge 0"}, {24, 1, 0, "merge 0"}, {21, 1, 1, "merge 0"},
+    {0, 1, 'X', "which begins"}, {8, 1, 3, "of ./sink"}, {8, 1, 2, "make hf"},
+    {15, 1, 255, "262144"}, {16, 1, 40, "of ./sink"}, {12, 1, 2, "of ./sink"},
+    {12, 1, 0x2d, "of ./sink"}, {20, 1, 2, "merge 0"}, {24, 1, 0, "merge 0"}, {21, 1, 1, "merge 0"},
     {30, 1, 255, "merge 1"}, {35, 1, 255, "merge 1"},
-    {20, 4, 259, "merge 0 of ids 3 to 258, new"},     /* a merge made of itself */
-    {24, 4, 259, "merge 0 of ids 3 to 258, new"},
-    {20 + 8 * 7, 8, 0, "merge 7 of ids 3 to 265, new"}};    /* a pair merged twice */
+    {20, 4, 259, "merge 0 to be a new pair of ids 3 to 258"},     /* a merge made of itself */
+    {24, 4, 259, "merge 0 to be a new pair of ids 3 to 258"},
+    {20 + 8 * 7, 8, 0, "merge 7 to be a new pair of ids 3 to 265"}};    /* a pair merged twice */
   Rng r = {5};
   Tokenizer *k = sample_tokenizer(t, 300), back; Bytes *b = bytes_of(t), *w = bytes_of(t);
   fact(t, !tokenizer_bytes(k, b, fresh(t)) && b->size == 28 + 8 * 41 &&
@@ -324,7 +324,8 @@ static void tokenizer_read__damage(Test *t) {
   for (int i = 0; i < 8; i++) merges[i][0] = merges[i][1] = i ? 258 + i : 100;
   merges[7][1] = 100;
   tokenizer_of(t, merges, 8);
-  fact(t, strstr(t->e.text, "merge 7 of ids 3 to 265, new, of at most 128"), "%s", t->e.text);
+  fact(t, strstr(t->e.text, "merge 7 to be a new pair of ids 3 to 265, in at most 128"), "%s",
+       t->e.text);
   int accepted = 0;
   for (int trial = 0; trial < TRIALS; trial++) {
     w->size = b->size;
@@ -872,24 +873,24 @@ static void data_open__refuses(Test *t) {
   static const struct { const char *flags; int T, status; const char *said; } ROWS[] = {
     {FROM_TEXT "--data-tokens 16", 16, 1, "at least 17 tokens to train on, found 16"},
     {FROM_TEXT, 100000, 1, "at least 100001 tokens to train on, found "},
-    {FROM_TEXT "--grammar x", 16, 2, "exclude each other"},
+    {FROM_TEXT "--grammar x", 16, 2, "cannot be combined"},
     {TEXT_OF "/none.txt", 16, 1, SCRATCH "/none.txt: "},
     {"--grammar " SCRATCH "/none", 16, 1, "/none: "},
     {"--grammar " SCRATCH "/whole" FIFTY FIFTY FIFTY, 16, 1, FIFTY ":1: expected ] after"},
     {FROM_TEXT "--tokenizer " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
-    {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer"},
+    {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer, which begins"},
     {"--grammar " SCRATCH "/tale.txt", 16, 1, "tale.txt:1: expected "},
     {"--tokens " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
-    {FROM_TEXT "--tokens x", 16, 2, "exclude each other"},
-    {"--tokens x --grammar y", 16, 2, "exclude each other"},
-    {TEXT_OF "/latin1", 16, 1, "/latin1: expected text in UTF-8, found 0xE9 behind 11 bytes. Try"},
-    {TEXT_OF "/deeper", 16, 1, "/c.txt: expected text in UTF-8, found 0xE4 behind 2 bytes. Try"},
-    {TEXT_OF "/utf16", 16, 1, "/utf16: expected text in UTF-8, found 0xFF behind 0 bytes. Try"},
+    {FROM_TEXT "--tokens x", 16, 2, "cannot be combined"},
+    {"--tokens x --grammar y", 16, 2, "cannot be combined"},
+    {TEXT_OF "/latin1", 16, 1, "/latin1: expected UTF-8 text, found 0xE9 after 11 bytes. Try"},
+    {TEXT_OF "/deeper", 16, 1, "/c.txt: expected UTF-8 text, found 0xE4 after 2 bytes. Try"},
+    {TEXT_OF "/utf16", 16, 1, "/utf16: expected UTF-8 text, found 0xFF after 0 bytes. Try"},
     {TEXT_OF "/utf16b", 16, 1, "or -f utf-16"}, {"--text tokenizer.bin", 16, 1, "found 0x00"},
     {TEXT_OF "/blank", 16, 1, "/blank: expected documents, found none"},
     {TEXT_OF "/bom", 16, 1, "/bom: expected documents, found none"},
     {TEXT_OF "/nothing", 16, 1, "/nothing: expected documents, found none"},
-    {TEXT_OF "/none_in", 16, 1, "expected files in this folder, found none"}};
+    {TEXT_OF "/none_in", 16, 1, "this folder has no files"}};
   tale_files(t);
   if (make_folder(SCRATCH "/deeper") || make_folder(SCRATCH "/none_in")) exit(1);
   EACH(i, FILES) file_write(FILES[i][0], FILES[i][1], strlen(FILES[i][1]), &t->e);
@@ -970,16 +971,16 @@ static void data_open__one_document(Test *t) {
 static void shard_read__forms(Test *t) {
   static const struct { int head, at, bytes; uint64_t value; long size; const char *said; }
   WRONG[] = {
-    {1, 8, 4, 301, 0, "counts them, found 1624 bytes"},
-    {1, 8, 4, 0, 0, "counts them, found 1624 bytes"},
-    {1, 8, 4, 0xffffffff, 0, "counts them, found 1624 bytes"},
-    {1, 4, 4, 7, 0, "counts them, found 1624 bytes"},
+    {1, 8, 4, 301, 0, "as many as it says), found 1624 bytes"},
+    {1, 8, 4, 0, 0, "as many as it says), found 1624 bytes"},
+    {1, 8, 4, 0xffffffff, 0, "as many as it says), found 1624 bytes"},
+    {1, 4, 4, 7, 0, "as many as it says), found 1624 bytes"},
     {1, 0, 0, 0, 1623, "found 1623 bytes"}, {1, 0, 0, 0, 1023, "found 1023 bytes"},
     {1, 0, 0, 0, 4, "found 4 bytes"}, {1, 8, 4, 0, 1024, "found 1024 bytes"},
     {0, 0, 0, 0, 599, "found 599 bytes"}, {0, 0, 0, 0, -1, "found 0 bytes"},
     {0, 20, 2, 50257, 0, "ids below 50257, found 50257 at place 10"},
     {1, 1024 + 598, 2, 65535, 0, "ids below 50257, found 65535 at place 299"},
-    {1, 0, 4, 20240801, 0, "counts them, found 1624 bytes"}};   /* of version 1, not 7 */
+    {1, 0, 4, 20240801, 0, "as many as it says), found 1624 bytes"}};   /* of version 1, not 7 */
   int32_t ids[300];
   Bytes *b = bytes_of(t), *out = bytes_of(t);
   Rng r = {3};
@@ -1013,12 +1014,12 @@ static void shard_read__other_forms(Test *t) {
     {"'<u4', 'fortran_order': False, 'shape': (4,), }", 4, NULL},
     {"'<i4', 'fortran_order': False, 'shape': (4,), }", 4, NULL},
     {"'<i8', 'fortran_order': False, 'shape': (4,), }", 8, NULL},
-    {"'<i8', 'fortran_order': False, 'shape': (5,), }", 8, "which counts them, found "},
+    {"'<i8', 'fortran_order': False, 'shape': (5,), }", 8, "as many as it says), found "},
     {"'<u2', 'fortran_order': False, 'shape': (2, 2), }", 2, "one dimension"},
     {"'<u2', 'fortran_order': True, 'shape': (4,), }", 2, "one dimension"},
-    {"'<f4', 'fortran_order': False, 'shape': (4,), }", 4, "which counts them"},
-    {"'>u2', 'fortran_order': False, 'shape': (4,), }", 2, "which counts them"},
-    {"|u1', 'fortran_order': False, 'shape': (4,), }", 1, "which counts them"}};
+    {"'<f4', 'fortran_order': False, 'shape': (4,), }", 4, "as many as it says"},
+    {"'>u2', 'fortran_order': False, 'shape': (4,), }", 2, "as many as it says"},
+    {"|u1', 'fortran_order': False, 'shape': (4,), }", 1, "as many as it says"}};
   static const int32_t IDS[4] = {0, 50256, 128255, 7};
   Bytes *b = bytes_of(t), *out = bytes_of(t);
   EACH(i, ROWS) {
@@ -1047,7 +1048,7 @@ static void shard_read__other_forms(Test *t) {
     {"\xff\xfe", "a\0", "found a text. Try: --text s"}, {"", "a\0", "found a text. Try: --text s"},
     {"\1\0\1\0", "a\0", NULL}, {"", "a\5\0\0", "found wider ones"},
     {"", "\5\2\1\0", "found wider ones"},
-    {"", "\5\2\2\0", NULL}, {"\xd6\xd7\x34\x01", "\7\5", "counts them"},
+    {"", "\5\2\2\0", NULL}, {"\xd6\xd7\x34\x01", "\7\5", "as many as it says"},
     {"GGUF", "\7\5", "a GGUF file"}, {"ARROW1", "\7\5", "an Arrow file"},
     {"MMIDIDX", "\7\5", "an index"}, {"\x89HDF", "\7\5", "an HDF5 file"},
     {"\x80\2\x8a\n", "\7\5", "PyTorch's"}, {"\x80\2\7\5", "\7\5", NULL},
@@ -1159,8 +1160,9 @@ static void first_tokens__by_hand(Test *t) {
     {"other", "text", 0, "other" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
     {"other", "2", 0, "other" ONE_OF(3, 3.0) "3 5 7", {2667, 0, 2667, 0, 2667}},
     {"other", "", 0, "other" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
-    {"natural", "2", 0, "natural", {0}}, {"other", "5", 0, "!other: there are none.", {0}},
-    {"other", "2", 1, "!other: expected 1 to 5, text, or of a model other or", {0}},
+    {"natural", "2", 0, "natural", {0}},
+    {"other", "5", 0, "!other: there are no such tokens.", {0}},
+    {"other", "2", 1, "!other: expected 1 to 5, text, or for a model other or", {0}},
     {"2:absent", "", 3, "2:absent" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
     {"1:absent", "", 3, "1:absent" ONE_OF(1, 1.0) "6", {[3] = 8000}},
     {"2:common", "", 3, "2:common" ONE_OF(2, 2.0) "3 5", {4000, 0, 4000}},
@@ -1174,11 +1176,11 @@ static void first_tokens__by_hand(Test *t) {
     {"2:20%", "", 3, "2:20%" ONE_OF(2, 2.0) "4 7", {0, 4000, 0, 0, 4000}},   /* 0 and 2 of 12 */
     {"2:common", "2:common", 0, "2:common" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
     {"other", "2:common", 0, "other" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
-    {"2:common", "2", 0, "!2:common: it is of a training's text. Try:", {0}},
-    {"3:absent", "", 3, "!3:absent: there are 2 of them. Try: --first-tokens 16", {0}},
-    {"2^1:absent", "", 3, "!2^1:absent: there are none.", {0}},
-    {"2:q0.999wide", "", 3, "!2:q0.999wide: its halves are the same. Try: without wide", {0}},
-    {"1:q0.5wide", "", 3, "!1:q0.5wide: there are 5 of them.", {0}},
+    {"2:common", "2", 0, "!2:common: only for the text of a training. Try:", {0}},
+    {"3:absent", "", 3, "!3:absent: there are only 2 of them. Try: --first-tokens 16", {0}},
+    {"2^1:absent", "", 3, "!2^1:absent: there are no such tokens.", {0}},
+    {"2:q0.999wide", "", 3, "!2:q0.999wide: wide changes nothing here. Try: without wide", {0}},
+    {"1:q0.5wide", "", 3, "!1:q0.5wide: there are only 5 of them.", {0}},
     {"2^", "", 1, "!2^: expected 1 to 5", {0}}, {"2^3", "", 1, "!2^3: expected 1 to 5", {0}},
     {"2:", "", 1, "!2:: expected 1", {0}}, {"2:few", "", 1, "!2:few: expected 1 to 5", {0}},
     {"2:q0", "", 1, "!2:q0: expected", {0}}, {"2:q1.5", "", 1, "!2:q1.5: expected", {0}},

@@ -1386,8 +1386,8 @@ static int kit_flags(Kit *k, bool *check, int argc, char **argv, Error *e) {
     else if (!strcmp(word, "--seed"))
       k->seed = (uint64_t)number_of(word, value, 0, INT32_MAX, e);
     else
-      fail(e, 2, "%s: not known here, or without a value. Try: ./vectors --out "
-           "DIR", word);
+      fail(e, 2, "%s: unknown flag, or no value after it. Try: ./vectors "
+           "--out DIR", word);
   }
   return e->status;
 }

@@ -609,7 +609,7 @@ static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* Several x* have no form of the authors: their dummy row stands for one. */
 static inline int metric_refuses(const Config *c, int rows, Error *e) {
   if (rows != METRIC_PLUS1 || c->sink_token < 2) return 0;
-  return fail(e, 2, "--metric-rows plus1: it knows one sink token, and there "
+  return fail(e, 2, "--metric-rows plus1: allows one sink token, but there "
               "are %d. Try: --metric-rows real", c->sink_token);
 }
 
@@ -1187,18 +1187,18 @@ static int more_resolve(Config *c, Error *e) {
     return fail(e, 2, "--score-bias makes scores of either sign with --sim "
                 "identity. Try: --normalizer one or clamp, or --sim exp");
   if (own_sum && !sum)
-    return fail(e, 2, "--sim softpick, rectified, sparsemax and entmax have their "
-                "own sum, and no other normaliser. Try: --normalizer sum");
+    return fail(e, 2, "--sim softpick, rectified, sparsemax and entmax work "
+                "only with their own sum. Try: --normalizer sum");
   if (own_sum && c->kernel == KERNEL_ELU)
-    return fail(e, 2, "--kernel elu keeps scores positive, and --sim softpick, "
-                "rectified, sparsemax and entmax are for either sign. "
+    return fail(e, 2, "--kernel elu makes scores positive, but --sim "
+                "softpick, rectified, sparsemax and entmax need both signs. "
                 "Try: --kernel identity");
   if (c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT)
-    return fail(e, 2, "--normalizer count bounds no e^z. Try: --sim relu or "
-                "sigmoid, or --normalizer sum");
+    return fail(e, 2, "--normalizer count cannot bound e^z. Try: --sim relu "
+                "or sigmoid, or --normalizer sum");
   if (config_clips(c) && !sum)
-    return fail(e, 2, "--clip-low and --clip-high are for weights that sum to "
-                "1. Try: --normalizer sum");
+    return fail(e, 2, "--clip-low and --clip-high need weights that sum to 1. "
+                "Try: --normalizer sum");
   if (config_clips(c) && config_thresholds(c))
     return fail(e, 2, "--clip-low and --clip-high make weights 0, as --sim "
                 "sparsemax and entmax do. Try: one of them, or --sim exp");
@@ -1206,11 +1206,11 @@ static int more_resolve(Config *c, Error *e) {
     return fail(e, 2, "--sparse-block and --sparse-first need a number of blocks. "
                 "Try: --sparse-top 3");
   if (c->sparse_first && (!c->sparse_block || c->sparse_top < 2))
-    return fail(e, 2, "--sparse-first: two blocks are the first and a query's own. "
-                "Try: --sparse-block 8 --sparse-top 3");
+    return fail(e, 2, "--sparse-first: takes two blocks, the first and a "
+                "query's own. Try: --sparse-block 8 --sparse-top 3");
   if (starts && c->context == 1)
-    return fail(e, 2, "--score-scale and --score-bias start from the context's "
-                "logarithm, and that of 1 is 0. Try: --context 2");
+    return fail(e, 2, "--score-scale and --score-bias start from "
+                "log(context), and log 1 is 0. Try: --context 2");
   return MODELS_RESOLVE(c, e);
 }
 
@@ -1301,5 +1301,5 @@ static void check_later(Page *p) {
   state_rows(p, LATER_OTHER_SUMS, 0, 0);
 }
 #define LATER_CHECK \
-  {"later", "States of repeated tokens, rows of later papers\n They stay equal where the weights " \
-   "of every row have one sum, whatever else a block has.", check_later}
+  {"later", "States of repeated tokens, rows of later papers\n They stay equal where all rows " \
+   "of weights have the same sum, whatever else a block has.", check_later}

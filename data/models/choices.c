@@ -107,15 +107,15 @@ static int choices_read(const unsigned char *p, size_t n, const char *name, Choi
       }
     }
     if (size && (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
-      fail(e, 1, "%s:%d: expected the number of the right ending from 0, a context and 2 to "
-           "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
-           name, line, ENDINGS_MOST, name);
+      fail(e, 1, "%s:%d: expected the right ending's number from 0, a context and 2 to %d "
+           "endings, separated by tabs. Try: hf choices FILE.jsonl --out %s", name, line,
+           ENDINGS_MOST, name);
     out->n += size > 0;
     p += whole;
     n -= whole;
   }
   if (!e->status && !out->n)
-    fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
+    fail(e, 1, "%s: expected one question per line, found none. Try: hf choices FILE.jsonl --out "
          "%s", name, name);
   if (e->status) choices_free(out);
   return e->status;
@@ -146,8 +146,8 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     if (scored >= length) scored = length - 1;           /* the last token at least */
     out[k] = (Choice){from + (size_t)cut, length - cut, scored > cut ? scored - cut : 1};
     if (length < 2)
-      fail(e, 1, "--choices: expected endings of a token or more, found \"%.40s\". Try: "
-           "--bos", ending);
+      fail(e, 1, "--choices: expected endings of at least one token, found \"%.40s\". Try: --bos",
+           ending);
   }
   ids_free(&alone); bytes_free(&text);
   return e->status;
@@ -186,7 +186,8 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
           log_p[from + b] -= a.loss_row[(idx)b * T + t];
     for (int b = 0; b < B && !model_fault(m, e); b++)
       if (!isfinite(log_p[from + b]))
-        fail(e, 1, "--choices: ending %d has no finite log p. Try: another model", from + b);
+        fail(e, 1, "--choices: the log probability of ending %d is not finite. Try: another model",
+             from + b);
   }
   if (m->seams.end) m->seams.end(m, e);
   acts_free(&a); free(ids);
@@ -201,8 +202,8 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
   Bytes file = {0}; Choices c = {0}; Ids ids = {0}; int n = 0, right[2] = {0};
   *out = (Chosen){0};
   if (!d->tokenizer.vocab)
-    return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
-                      "Try: --text FILE or --grammar FILE", own->choices);
+    return fail(e, 2, "--choices %s: needs a tokenizer, but the model was trained on ids. Try: "
+                      "--text FILE or --grammar FILE", own->choices);
   if (!file_read(own->choices, &file, e)) choices_read(file.at, file.size, own->choices, &c, e);
   bytes_free(&file);
   if (own->questions && c.n > own->questions) c.n = own->questions;
@@ -306,7 +307,7 @@ static int import_choices(const char *path, const char *to, Error *e) {
       json_free(&j);
     }
   if (!e->status && !out.size)
-    fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
+    fail(e, 1, "%s: expected one question per line, found none. Try: hellaswag_val.jsonl", path);
   if (!e->status && !file_write(to, out.at, out.size, e))
     printf("questions=%d out=%s\n", questions, to);
   bytes_free(&file); bytes_free(&out);

@@ -29,27 +29,26 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
     option_text(o, s, text, sizeof text);
     option_text(o, &base, plain, sizeof plain);
     if (strcmp(text, plain))
-      return fail(e, 1, "%s: expected what llama can express, found --%s%s%s. Try: a model "
-                        "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
-                  o->kind == 'b' ? "" : text, o->flag);
+      return fail(e, 1, "%s: a llama has nothing like --%s%s%s. Try: a model trained without --%s",
+                  name, o->flag, o->kind == 'b' ? "" : " ", o->kind == 'b' ? "" : text, o->flag);
   }
   option_text(option_find("act", MODEL), s, text, sizeof text);
   if (!config_gated(c))
-    return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
+    return fail(e, 1, "%s: expected a gated feed-forward, as llama has, found --act %s. Try: a "
                       "model trained with --act swiglu, geglu or reglu", name, text);
   if (c->linear_bias && c->bias_in == BIAS_QKV)
     return fail(e, 1, "%s: expected biases as llama has them, found --bias-in qkv. Try: a "
                       "model trained with --bias-in attention", name);
   /* transformers checks it though head_dim makes it needless */
   if (c->dim % c->heads)
-    return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
-                      "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
+    return fail(e, 1, "%s: transformers needs --heads that divide --dim, found %d and %d. Try: a "
+                      "model trained with such heads", name, c->heads, c->dim);
   if (c->rope_scaling >= ROPE_YARN)
-    return fail(e, 1, "%s: expected angles that export writes, found --rope-scaling %s. Try: a "
-                      "model trained without it", name, if_long(c) ? "longrope" : "yarn");
+    return fail(e, 1, "%s: export cannot write --rope-scaling %s. Try: a model trained without it",
+                name, if_long(c) ? "longrope" : "yarn");
   if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
-    return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
-                      "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
+    return fail(e, 1, "%s: transformers divides by --rope-low, which must be above 0, found %g. "
+                      "Try: a model trained with --rope-low 1", name, c->rope_low);
   return 0;
 }
 
@@ -341,8 +340,8 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
   }
   const Spelling *two = spelt_twice(s, (size_t)t->vocab);
   if (two)
-    fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
-         "and %d alike. Try: ./hf tokenize train makes none such", path, two[0].id, two[1].id);
+    fail(e, 1, "%s: tokenizer.json needs tokens of different spelling, found %d and %d alike. "
+         "Try: a vocabulary of ./hf tokenize train", path, two[0].id, two[1].id);
   free(s);
   return e->status;
 }
@@ -442,7 +441,7 @@ static int folder_write(const Settings *s, const char *folder, const Bytes *file
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size && !take_name(beside[i], path[i]))
-      fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i], strerror(errno));
+      fail(e, 1, "%s: cannot be renamed: %s. Try: another folder", beside[i], strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;
 }
@@ -473,7 +472,7 @@ static int export_folder(const Settings *s, const char *model, const char *folde
   if (t.tokenizer_hash) tokenizer = located(beside, tokenizer, &s->data, e);
   int start = start_token(&t.s.data);
   for (idx i = 0; i < t.m.count; i++)
-    if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
+    if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are not finite. Try: another", model);
   if (!e->status && !llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
       !tokenizer_load(tokenizer, s->program, &words, e)) {
     if (words.hash != t.tokenizer_hash)
@@ -493,8 +492,8 @@ static int export_folder(const Settings *s, const char *model, const char *folde
            t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
            t.tokenizer_hash ? tokenizer : "none", folder);
   if (!e->status && !there)
-    fprintf(stderr, "hf: left out: the published tokenizer. Copy its files to %s from the folder "
-                    "that it came from\n", folder);
+    fprintf(stderr, "hf: left out: the published tokenizer. Copy its files to %s from the "
+                    "original folder\n", folder);
   for (int i = 0; i < FILES; i++) bytes_free(&files[i]);
   tokenizer_free(&words); trainer_free(&t);
   return e->status;

@@ -103,8 +103,8 @@ static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
 
 static int fact_fails(const Facts *f, const char *keys, const char *expected, const JsonValue *v) {
   char text[64];
-  return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink knows "
-              "no other value", f->j->name, (int)strcspn(keys, "|"), keys, expected,
+  return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; no other value "
+              "is supported", f->j->name, (int)strcspn(keys, "|"), keys, expected,
               shown(f, v, text));
 }
 
@@ -313,9 +313,8 @@ static void keys_known(const Facts *f, const JsonValue *object) {
     if (f->read[v - f->j->at] && v->kind == JSON_OBJECT) keys_known(f, v);
     else if (!f->read[v - f->j->at] && !nothing
              && (!strstr(IDLE, word) || strlen(word) != key->size + 2))
-      fail(f->e, 1, "%s: expected keys that sink knows, found %.60s: %s. Try: without it, "
-           "where it changes no number; else another model", f->j->name, f->j->text + key->at,
-           shown(f, v, text));
+      fail(f->e, 1, "%s: expected known keys, found %.60s: %s. Try: remove it if it changes no "
+           "number, or another model", f->j->name, f->j->text + key->at, shown(f, v, text));
   }
 }
 

@@ -162,8 +162,8 @@ static const Counterpart GEMMA_IMAGE[] = {
 static int own_tensor(ModelWriter *w, const char *path, const char *theirs, int dtype, int order,
                       const unsigned char *at, size_t n, Error *e) {
   if (!e->status && !all_finite(dtype, at, n))
-    fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the model "
-         "that is whole", path, theirs);
+    fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: another copy of "
+         "the model", path, theirs);
   if (!e->status) model_file_tensor(w, w->head.list.all[w->next]->name, dtype, order, e);
   return e->status ? e->status : model_file_bytes(w, at, n, e);
 }

@@ -47,13 +47,13 @@
 #define PACE (OWN << 2)
 #define OWN_OPTIONS \
   SWITCH("link", LINKED, own.link, \
-         "MODEL points into the published files, without a copy"), \
+         "MODEL links to the published files, without a copy"), \
   NAME("tokenizer", FROM_FILES, own.tokenizer, "", \
-       "not the folder's; of export: not the model's"), \
+       "replaces the folder's; for export, the model's"), \
   NAME("choices", EVAL, own.choices, "", \
        "multiple choice: acc, acc_norm (Figure 10); hf choices"), \
   WHOLE("questions", EVAL, own.questions, "0", 1, 1e9, \
-        "of these; default: all"), \
+        "how many questions; default: all"), \
   WHOLE("batch", PACE, own.batch, "8", 1, 1e6, "sequences"),
 #include "models.h"
 #include "../paper/options.h"
@@ -115,8 +115,7 @@ static int verb_cache_hf(Settings *s, Error *e) {
   const int n = s->n_words;
   Trainer t = {0};
   if (n == 1 && !checkpoint_open(words[0], &t, e) && if_long(&t.m.c))
-    fail(e, 2, "stream: expected angles that stay as they are, found --rope-scaling longrope. Try: "
-               "hf eval %s", words[0]);
+    fail(e, 2, "stream: does not support --rope-scaling longrope. Try: hf eval %s", words[0]);
   trainer_free(&t);
   return e->status ? e->status : verb_cache(s, e);
 }
@@ -135,7 +134,7 @@ static int verb_import(Settings *s, Error *e) {
   char beside[PATH_ROOM + 8], magic[5] = ""; FILE *f = fopen(words[0], "rb");
   const bool ours = f && fread(magic, 1, 4, f) == 4 && !strcmp(magic, "SINK");
   if (f) fclose(f);
-  if (ours) return fail(e, 2, "%s: it is sink's own already. Try: hf eval %s", words[0], words[0]);
+  if (ours) return fail(e, 2, "%s: already a model of sink. Try: hf eval %s", words[0], words[0]);
   snprintf(beside, sizeof beside, "%s.tok", s->out);
   return out_wanted(s, "import", e) || outputs_ready(s, (const char *[]){s->out, beside}, 2, e)
        ? e->status : import_model(words[0], s->out, own->link, own->tokenizer, e);
@@ -228,8 +227,8 @@ static double multiply_rate(Error *e) {
 static int verb_pace(Settings *s, Error *e) {
   Trainer t = {0}; Sinks x = {0}; Rng rng = {2};
   if (!s->out[0])
-    return fail(e, 2, "pace: expected --out FILE, a model file, which is made where there is "
-                      "none. Try: --out out/pace.model --dim 1024 --ffn 4096");
+    return fail(e, 2, "pace: expected --out FILE, a model file, which is made if there is none. "
+                      "Try: --out out/pace.model --dim 1024 --ffn 4096");
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
@@ -270,7 +269,7 @@ static int verb_eval_hf(Settings *s, Error *e) {
   Bytes file = {0};
   Choices c = {0};
   if (s->own.questions && !name[0])
-    fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
+    fail(e, 2, "--questions: has an effect only with --choices. Try: leave it out");
   if (!e->status && name[0] && !file_read(name, &file, e))
     choices_read(file.at, file.size, name, &c, e);
   bytes_free(&file);

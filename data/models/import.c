@@ -200,7 +200,7 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
                                       "context"};
   settings_default(s);
   if (number_at(head, 4) == 0x616B3432)
-    return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
+    return fail(e, 1, "%s: expected version 0 of llama2.c's format, found a later one. Try: its "
                       "export.py with --version 0", path);
   for (int i = 0; i < 7; i++) {
     const Option *o = option_find(FLAGS[i], MODEL);
@@ -219,9 +219,9 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
   s->model.rope_pairing = PAIR_INTERLEAVED;
   const Config *c = &s->model;
   if (c->dim % c->heads || c->heads % c->kv_heads)
-    return fail(e, 1, "%s: expected heads that divide the width and key heads that divide "
-                      "them, found %d, %d and %d. Try: check that it is llama2.c's",
-                path, c->dim, c->heads, c->kv_heads);
+    return fail(e, 1, "%s: expected heads that divide the width and key heads that divide the "
+                      "heads, found %d, %d and %d. Try: check that it is llama2.c's", path, c->dim,
+                      c->heads, c->kv_heads);
   return e->status;
 }
 
@@ -229,7 +229,7 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
 static int settings_resolve(Settings *s, const char *from, Error *e) {
   Error own = {0};
   if (!config_resolve(&s->model, &own)) return 0;
-  return fail(e, 1, "%s: expected a model that sink can be, found %s", from, own.text);
+  return fail(e, 1, "%s: expected a model that sink supports, found %s", from, own.text);
 }
 
 /* Fills s->model and f, as folder_open does, from the file at path of `size` bytes. */
@@ -261,9 +261,8 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
   if (e->status) return e->status;
   f->shard[0].head = BIN_HEAD;
   if (at != size)
-    return fail(e, 1, "%s: expected %llu bytes for the shape that it begins with, found %llu. "
-                      "Try: download it again", path, (unsigned long long)at,
-                (unsigned long long)size);
+    return fail(e, 1, "%s: expected %llu bytes for the shape in its header, found %llu. Try: "
+                      "download it again", path, (unsigned long long)at, (unsigned long long)size);
   return folder_sort(f, e);
 }
 
@@ -300,7 +299,7 @@ static int import_model(const char *from, const char *out, bool link, const char
   path_make(words, e, "%s.tok", out);
   if (!e->status && *tokenizer) tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
   else if (!e->status && !one && tokenizer_from(from, s.model.vocab, &file, &t, &own))
-    fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
+    fprintf(stderr, "hf: imported without its tokenizer: %s\n", own.text);
   if (*tokenizer || !one) s.data.bos = t.published ? t.published->begins : t.bos == TOKEN_BOS;
   s.data.fix_token = t.vocab && !t.published && t.bos == TOKEN_FIX;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {

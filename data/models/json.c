@@ -181,8 +181,8 @@ static int json_value(Json *j, int depth, Error *e) {
     uint32_t room = j->room ? 2 * j->room : 64;
     JsonValue *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more) : NULL;
     if (!more)
-      return fail(e, 1, "%s: expected JSON that fits into memory, found more than %u values. "
-                        "Try: another file", j->name, j->room);
+      return fail(e, 1, "%s: expected at most %u values in its JSON, found more. Try: another file",
+                  j->name, j->room);
     j->at = more;
     j->room = room;
   }
@@ -192,7 +192,7 @@ static int json_value(Json *j, int depth, Error *e) {
   if (c == '[' || c == '{') {
     const char *end = c == '[' ? "]" : "}";
     v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
-    if (depth == JSON_DEPTH) return json_fails(j, "at most 32 brackets in each other", e);
+    if (depth == JSON_DEPTH) return json_fails(j, "at most 32 nested brackets", e);
     v.at = j->here++;
     for (json_white(j); !(count == 0 && json_takes(j, end)); count++) {
       if (c == '{') {
@@ -414,7 +414,7 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
     return fail(e, 1, "%s: expected at most %d tensors, found more. Try: another file", name,
                 TENSORS_MOST);
   Entry *x = realloc(f->tensor, ((size_t)f->tensors + top->size + 1) * sizeof *x);
-  if (!x) return fail(e, 1, "%s: no memory for its header. Try: a smaller model", name);
+  if (!x) return fail(e, 1, "%s: out of memory for its header. Try: a smaller model", name);
   f->tensor = x;
   x += f->tensors;
   idx n = 0;
@@ -425,9 +425,8 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
       continue;
     }
     if (!key->size || key->size > NAME_MOST || strlen(own) != key->size)
-      return fail(e, 1, "%s: expected names of 1 to %d bytes and no 0 among them, found "
-                        "%.60s (%u bytes). Try: another copy of it", name, NAME_MOST, own,
-                  key->size);
+      return fail(e, 1, "%s: expected names of 1 to %d bytes without a 0 byte, found %.60s (%u "
+                        "bytes). Try: another copy of it", name, NAME_MOST, own, key->size);
     x[n] = (Entry){.name = own, .file = f->shards};
     if (entry_read(&x[n++], j, key + 1, e)) return e->status;
   }
@@ -440,7 +439,7 @@ static int header_read(Folder *f, Json *j, const unsigned char *head, size_t dat
 /* Appends the file at path: its size, its header, its tensors. */
 static int shard_open(Folder *f, const char *path, Error *e) {
   Shard *s = realloc(f->shard, (size_t)(f->shards + 1) * sizeof *s);
-  if (!s) return fail(e, 1, "%s: no memory. Try: a smaller model", path);
+  if (!s) return fail(e, 1, "%s: out of memory. Try: a smaller model", path);
   f->shard = s;
   s += f->shards;
   *s = (Shard){0};
@@ -461,7 +460,7 @@ static int shard_open(Folder *f, const char *path, Error *e) {
   if (head) {
     memcpy(head, eight, 8);
     if (fread(head + 8, 1, (size_t)N, in) != N)
-      fail(e, 1, "%s: cannot be read, %s. Try: check the disk", path, strerror(errno));
+      fail(e, 1, "%s: cannot be read: %s. Try: check the disk", path, strerror(errno));
     else header_read(f, &s->header, head, 8 + (size_t)N, s->size, path, e);
   }
   free(head); fclose(in);
@@ -557,8 +556,8 @@ static int folder_open(Folder *f, const char *path, Error *e) {
                  folder_has(name, path, "pytorch_model.bin.index.json", e);
   path_make(name, e, "%s/model.safetensors", path);
   if (!whole && pickled)
-    return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
-                      "to run and not a table to read. Try: the model's page for its branch "
-                      "with safetensors (refs/pr/..), or save_pretrained in Python", name);
+    return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which holds code and is "
+                      "not read. Try: a branch of the model with safetensors (refs/pr/..), or "
+                      "save_pretrained in Python", name);
   return e->status || shard_open(f, name, e) ? e->status : folder_sort(f, e);
 }

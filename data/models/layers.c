@@ -220,20 +220,20 @@ static int models_resolve(Config *c, Error *e) {
   if (c->experts && !c->expert_top)
     c->expert_top = c->experts < 2 ? c->experts : 2;
   if (blends && (falls || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))))
-    return fail(e, 2, "--rope-high is not above --rope-low. Try: --rope-low 1 "
-                "--rope-high 4");
+    return fail(e, 2, "--rope-high must be above --rope-low. Try: --rope-low "
+                "1 --rope-high 4");
   if (c->window_period && c->window_offset >= c->window_period)
-    return fail(e, 2, "--window-offset %d: no block has it. Try: at most %d",
+    return fail(e, 2, "--window-offset %d: no such block. Try: at most %d",
                 c->window_offset, c->window_period - 1);
   if (period && c->attention_offset >= attending)
-    return fail(e, 2, "--attention-offset %d: no block attends. Try: at most "
-                "%d", c->attention_offset, attending - 1);
+    return fail(e, 2, "--attention-offset %d: no block would attend. Try: at "
+                "most %d", c->attention_offset, attending - 1);
   if (c->expert_period && c->expert_offset >= c->expert_period)
-    return fail(e, 2, "--expert-offset %d: no block has it. Try: at most %d",
+    return fail(e, 2, "--expert-offset %d: no such block. Try: at most %d",
                 c->expert_offset, c->expert_period - 1);
   if (c->experts && c->expert_top > c->experts)
-    return fail(e, 2, "--expert-top %d is more than the --experts %d there "
-                "are. Try: fewer", c->expert_top, c->experts);
+    return fail(e, 2, "--expert-top %d exceeds --experts %d. Try: fewer",
+                c->expert_top, c->experts);
   return 0;
 }
 

@@ -261,14 +261,14 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
          (unsigned long long)out);
   else if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
            || (rank == 1 && p->order))
-    fail(e, 1, "%s: expected %s in a type and a file that this sink knows, found others. Try: "
-         "the version of sink that wrote it", c->name, t->name);
+    fail(e, 1, "%s: expected %s in a known type and file, found others. Try: the version of sink "
+         "that wrote it", c->name, t->name);
   if (e->status) return;
   p->at.file = (int)file;
   p->bytes = (uint64_t)tensor_count(t) * dtype_width(p->dtype);
   if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
-    fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
-         "an older copy", c->name, (unsigned long long)p->bytes, t->name);
+    fail(e, 1, "%s: expected %llu bytes of %s, found that its file ends before them. Try: an "
+         "older copy", c->name, (unsigned long long)p->bytes, t->name);
 }
 
 /* The whole head but its checksum, of a file with `size` bytes of tensors. */
@@ -352,7 +352,8 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
          "--out", w->w.path);
   else if (link) {
     char *whole = full_path(path);
-    if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path, strerror(errno));
+    if (!whole) fail(e, 1, "%s: its full path cannot be found: %s. Try: without --link", path,
+                     strerror(errno));
     w->head.link[w->head.links++] = (ModelLink){source.size, header, hash, whole};
     source.link = w->head.links;
   }
@@ -429,10 +430,10 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int or
   for (uint64_t done = 0; done < bytes && !e->status;) {
     size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
     if (!source_take(w, theirs, from, done, piece, some, e) && !all_finite(dtype, piece, some))
-      fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the "
-           "model that is whole", source->path, theirs);
+      fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: another copy of "
+           "the model", source->path, theirs);
     model_file_bytes(w, piece, some, e);
-    if (interrupted) fail(e, 1, "stopped by Ctrl-C: nothing is kept. Try: the same command");
+    if (interrupted) fail(e, 1, "stopped by Ctrl-C; nothing was saved. Try: the same command");
     done += some;
   }
   free(piece);
@@ -452,7 +453,7 @@ static int model_file_end(ModelWriter *w, Error *e) {
     head_pass(&c, &w->head, w->at);
     pass(&c, hash_end(c.hash), 8);
     if (fflush(c.w.f) || !file_seek(c.w.f, 8))
-      fail(e, 1, "%s: cannot be written, %s. Try: free some space", w->w.path, strerror(errno));
+      fail(e, 1, "%s: cannot be written: %s. Try: free some space", w->w.path, strerror(errno));
     number_put(start, w->at, 8);
     writing_add(&c.w, start, 8);
   }
@@ -548,8 +549,8 @@ static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
   if (done == 0) f->sums = (Sums){0};
   if (done == lines) {
     if (p->hash && p->hash != sums_end(&f->sums))
-      fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
-           "Try: an older copy", stored_file(f, p), t->name);
+      fail(&f->fault, 1, "%s: damaged: the checksum of %s does not match. Try: an older copy",
+           stored_file(f, p), t->name);
     return false;
   }
   idx some = slab_lines(lines, line);
@@ -598,8 +599,8 @@ static int links_open(struct ModelFile *f, Error *e) {
            "without --link", f->name, l->path, strerror(errno));
     else if (!file_size(f->file[i + 1], &size) || size != l->size
              || !bytes_hash(f->file[i + 1], 0, l->header, &hash) || hash != l->hash)
-      fail(e, 1, "%s: expected %s as it was, %llu bytes, found another file there. Try: hf "
-           "FOLDER again", f->name, l->path, (unsigned long long)l->size);
+      fail(e, 1, "%s: %s, %llu bytes, has changed since the import. Try: hf FOLDER again", f->name,
+           l->path, (unsigned long long)l->size);
   }
   return e->status;
 }
@@ -721,7 +722,8 @@ static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
   snprintf(config, sizeof config, "%s/config.json", path);
   if (ours || !(published = fopen(config, "rb"))) return ours;
   fclose(published);
-  return fail(e, 1, "%s: a published folder. Try: hf %s --out FILE, and FILE here", path, path);
+  return fail(e, 1, "%s: a published folder must be imported first. Try: hf %s --out FILE, then "
+              "use FILE", path, path);
 }
 
 /* A checkpoint, or a model that stays in its file. */

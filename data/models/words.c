@@ -396,8 +396,8 @@ static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
     }
   }
   if (n == 1 && (t->cut == CUT_BESIDE ? kind == KIND_BYTE : kind_text(kind))) t->byte[s[0]] = id;
-  return !was ? e->status : fail(e, 1, "%s: expected tokens spelt differently, found %u and %d "
-                                 "alike. %s", name, (unsigned)was - 1, id, HINT);
+  return !was ? e->status : fail(e, 1, "%s: expected tokens of different spelling, found %u and "
+                                 "%d alike. %s", name, (unsigned)was - 1, id, HINT);
 }
 
 /* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
@@ -881,22 +881,22 @@ static void making_free(Making *m) {
 }
 
 static int refuse(const Making *m, const char *what, Error *e) {
-  return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made "
-                    "elsewhere, hf eval --ids FILE", m->name, what);
+  return fail(e, 1, "%s: expected a tokenizer that sink supports, found %s. Try: hf eval --ids "
+                    "FILE, with ids made elsewhere", m->name, what);
 }
 
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
 static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigned char kind,
                      Error *e) {
   if (id >= (uint64_t)m->most || n > TOKEN_LENGTH_MAX)
-    return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
-                      "ids made elsewhere, hf eval --ids FILE", m->name, m->most,
-                TOKEN_LENGTH_MAX, (unsigned long long)id, n);
+    return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: hf "
+                      "eval --ids FILE, with ids made elsewhere", m->name, m->most,
+                      TOKEN_LENGTH_MAX, (unsigned long long)id, n);
   if ((int)id >= m->room) {
     int room = m->room ? m->room : 1024;
     while (room <= (int)id) room *= 2;
     Token *more = realloc(m->entry, (size_t)room * sizeof *more);
-    if (!more) return fail(e, 1, "%s: no memory for %d tokens. Try: a larger machine", m->name,
+    if (!more) return fail(e, 1, "%s: out of memory for %d tokens. Try: a larger machine", m->name,
                            room);
     m->entry = more;
     while (m->room < room) m->entry[m->room++] = (Token){.kind = KINDS_COUNT};
@@ -928,8 +928,8 @@ static int names_sort(Making *m, Error *e) {
   if (e->status) return e->status;
   const Spelling *two = spelt_twice(m->sorted, (size_t)m->n_sorted);
   if (!two) return 0;
-  return fail(e, 1, "%s: expected tokens spelt differently, found %d and %d alike. Try: another "
-                    "copy of it", m->name, two[0].id, two[1].id);
+  return fail(e, 1, "%s: expected tokens of different spelling, found %d and %d alike. Try: "
+                    "another copy of it", m->name, two[0].id, two[1].id);
 }
 
 static int32_t name_find(const Making *m, const void *text, size_t n) {
@@ -962,16 +962,17 @@ static int next_id(const Making *m) { return m->last >= m->words ? m->last + 1 :
 /* Refuses an added token of j by its name: what its ids need, and what is there. */
 static int token_refuse(const Json *j, const JsonValue *content, const char *expected,
                         const char *found, Error *e) {
-  return fail(e, 1, "%s: expected the added token \"%.60s\" %s, found %s. Try: ids made elsewhere, "
-                    "hf eval --ids FILE", j->name, json_text(j, content), expected, found);
+  return fail(e, 1, "%s: expected the added token \"%.60s\" %s, found %s. Try: hf eval --ids "
+                    "FILE, with ids made elsewhere", j->name, json_text(j, content), expected,
+                    found);
 }
 
 /* The same where two places differ: another value in one of them mends it. */
 static int token_differs(const Json *j, const JsonValue *content, const char *key,
                          const char *expected, const char *where, const char *found, Error *e) {
-  return fail(e, 1, "%s: expected the added token \"%.60s\" with %s %s, %s, found %s. Try: %s in a "
-                    "copy of the file, or ids made elsewhere, hf eval --ids FILE", j->name,
-              json_text(j, content), key, expected, where, found, expected);
+  return fail(e, 1, "%s: expected the added token \"%.60s\" with %s %s, %s, found %s. Try: %s in "
+                    "a copy of the file, or hf eval --ids FILE with ids made elsewhere", j->name,
+                    json_text(j, content), key, expected, where, found, expected);
 }
 
 /* Its id, where transformers gives it another than its file says. */
@@ -1309,7 +1310,7 @@ static int late_marks(const Making *m, Error *e) {
       const bool mark = y->kind != KINDS_COUNT && y->kind != KIND_BYTE && y->kind != KIND_TEXT;
       if (mark && !y->late && overlap(m->names.at + x->at, x->size, m->names.at + y->at, y->size))
         fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", "
-                   "normalized, and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE",
+                   "normalized, and \"%.*s\", not. Try: hf eval --ids FILE with ids made elsewhere",
                    m->name,
              x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
              y->size < 60 ? (int)y->size : 60, (const char *)m->names.at + y->at);
@@ -1327,8 +1328,8 @@ static int pieces_named(const Making *m, Error *e) {
     const Token *x = ids[i] >= 0 && ids[i] < m->words ? &m->entry[ids[i]] : NULL;
     if (x && x->kind == KIND_MARK && !x->told && own_unsure(m, ids[i]) &&
         json_find(j, j->at, NAMED[i]))
-      fail(e, 1, "%s: expected \"%.*s\" of the vocabulary among its tokens, found another as "
-                 "%s. Try: ids made elsewhere, hf eval --ids FILE", j->name,
+      fail(e, 1, "%s: expected \"%.*s\" of the vocabulary among its tokens, found another as %s. "
+                 "Try: hf eval --ids FILE, with ids made elsewhere", j->name,
            x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at, NAMED[i]);
   }
   return e->status;
@@ -1470,7 +1471,7 @@ static int template_read(Making *m, const Json *j, const JsonValue *v, Error *e)
 /* The added tokens of the file. */
 static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   if (!v) return 0;
-  if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
+  if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are not a list", e);
   for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
     const JsonValue *content = json_get(j, x, "content");
     uint64_t id = 0;
@@ -1488,7 +1489,7 @@ static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, Error *
      key = j->at + key[1].next) {
     uint64_t id = 0; unsigned byte;
     const bool one = m->cut == CUT_BESIDE && is_byte_piece(j->text + key->at, key->size, &byte);
-    if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
+    if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is not a number", e);
     entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
     m->words++;
   }
@@ -1504,7 +1505,7 @@ static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e)
                       x[2].kind == JSON_STRING;
     if (pair) merge_named(m, j->text + x[1].at, x[1].size, j->text + x[2].at, x[2].size, e);
     else if (gap) merge_named(m, s, (size_t)(gap - s), gap + 1, x->size - (size_t)(gap + 1 - s), e);
-    else return refuse(m, "a merge that is no pair", e);
+    else return refuse(m, "a merge that is not a pair", e);
   }
   return e->status;
 }
@@ -1513,7 +1514,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
   const JsonValue *top = j->at, *model = json_get(j, top, "model"),
               *type = json_get(j, model, "type");
   static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix", "end_of_word_suffix"};
-  if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is no BPE", e);
+  if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is not BPE", e);
   for (int i = 0; i < 3; i++) {
     const JsonValue *x = json_get(j, model, EMPTY[i]);
     if (x && !json_is(j, x, "")) return refuse(m, EMPTY[i], e);
@@ -1601,7 +1602,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
   if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
     return damage(m, "SentencePiece", e);
   if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
-    return refuse(m, "a piece of a type that is not used", e);
+    return refuse(m, "a piece of an unknown type", e);
   const int id = m->vocab;
   if (!entry_add(m, (uint64_t)id, text.at, n, KINDS[type], e)) m->entry[id].score = score;
   return e->status;
@@ -1620,7 +1621,7 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
   }
   if (w.at != w.end) return damage(m, "SentencePiece", e);
   if (trainer && (x[MODEL_TYPE] != 2 || x[SUFFIX] || !x[FALLBACK]))
-    return refuse(m, "a model that is no BPE with bytes to fall back to", e);
+    return refuse(m, "a model that is not BPE with byte fallback", e);
   if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
     return refuse(m, "a normalizer that changes text", e);
   if (!trainer) { m->space = x[PREFIX] ? SPACE_EACH : SPACE_NONE; return 0; }
@@ -1698,7 +1699,7 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
     if (stop > s && stop[-1] == '\r') stop--;
     if (stop == s || (stop - s > 8 && !memcmp(s, "#version", 8))) continue;
     const char *gap = memchr(s, ' ', (size_t)(stop - s));
-    if (!gap) return refuse(m, "a merge that is no pair", e);
+    if (!gap) return refuse(m, "a merge that is not a pair", e);
     merge_named(m, s, (size_t)(gap - s), gap + 1, (size_t)(stop - gap - 1), e);
   }
   return e->status;
@@ -1842,7 +1843,8 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
 static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
   size_t at = 0;
   if (in->size > 8 && !memcmp(in->at, TOKENIZER_MAGIC, 8))
-    return fail(e, 1, "%s: it is sink's own already. Try: the file that it was made of", m->name);
+    return fail(e, 1, "%s: already a tokenizer of sink. Try: the file that it was made from",
+                m->name);
   while (at < in->size && strchr(" \t\r\n", in->at[at]) && in->at[at]) at++;
   if (at < in->size && in->at[at] == '{') {
     Json j = {0};

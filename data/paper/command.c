@@ -20,7 +20,7 @@ static const Corpus *corpus_asked(const Experiments *x, const char *name, Error 
   for (int i = 0; i < x->corpora; i++)
     if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name))) return &x->corpus[i];
   const Corpus *first = *name ? corpus_asked(x, "", &(Error){0}) : NULL;
-  return fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+  return fail(e, 2, "--corpus %s: expected one of " EXPERIMENTS_FILE ". Try: --corpus %s",
               *name ? name : "NAME", first ? first->name : "NAME, after naming one"), NULL;
 }
 
@@ -71,14 +71,13 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
     printf("%s: the same %zu bytes\n", path, was.size);
   else if (made && text_repeats(&text, &was, &more))
-    printf("%s: the same %zu bytes, and %d lines more, which are newer than it\n", path, was.size,
-           more);
+    printf("%s: the same %zu bytes, and %d newer lines besides\n", path, was.size, more);
   else if (made && strcmp(r.build, old.build))
-    fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
-         "that compiler and processor", path, old.build, r.build);
+    fail(e, 1, "%s: differs, but it was made by %s, and this is %s. Try: that compiler and "
+         "processor", path, old.build, r.build);
   else if (made)
-    fail(e, 1, "%s: expected the same bytes, found others. Try: its own #command, with or without "
-         "--texts as it was; or delete it, and run it again", path);
+    fail(e, 1, "%s: expected the same bytes, found others. Try: the #command that it holds, with "
+         "the same --texts, or delete the file and run it again", path);
   result_free(&r); result_free(&old); bytes_free(&text); bytes_free(&was);
   return e->status;
 }
@@ -127,7 +126,7 @@ static int runs_announce(const Command *q, int *missing, Error *e) {
   }
   if (!e->status && *missing)
     fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
-            "stops; what is finished stays\n", *missing, *missing > 1 ? "s" : "",
+            "stops; finished runs are kept\n", *missing, *missing > 1 ? "s" : "",
             q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
   return e->status;
 }
@@ -138,7 +137,7 @@ static int runs_print(const Command *q, Error *e) {
   const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
   if (runs_announce(q, &missing, e)) return e->status;
   if (!missing)
-    fprintf(stderr, "paper: no run of %s is missing on %s. Try: ./paper %s --show, or another "
+    fprintf(stderr, "paper: all runs of %s on %s are done. Try: ./paper %s --show, or another "
             "--corpus\n", name, q->corpus->name, name);
   if (own->texts[0]) bytes_print(&folders, e, " --texts"), word_add(&folders, own->texts, e);
   if (strcmp(own->results, RESULTS_FOLDER))
@@ -160,10 +159,10 @@ static int runs_train(const Command *q, Error *e) {
   if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
   for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
     if (there < 0)
-      fprintf(stderr, "paper: %s seed %d: its row or text has changed, so it is run again\n",
+      fprintf(stderr, "paper: %s seed %d: its row or text has changed: running it again\n",
               q->x.row[row].name, seed);
     if (there != 1) run_do(q, row, seed, false, e);
-    else if (one) printf("paper: %s seed %d is there already\n", q->x.row[row].name, seed);
+    else if (one) printf("paper: %s seed %d is done already\n", q->x.row[row].name, seed);
   }
   return e->status;
 }
@@ -171,7 +170,7 @@ static int runs_train(const Command *q, Error *e) {
 static int run_verify(const Command *q, Error *e) {
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
     if (there == 1) return run_do(q, row, seed, true, e);
-  return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
+  return fail(e, 1, "--verify: no run is finished yet. Try: without --verify");
 }
 
 /* What there is: an item with its toys' maps, or all headline claims and every verdict. */
@@ -253,11 +252,11 @@ static int evals_do(const Command *q, bool run, Error *e) {
     const Evaluation *v = &q->x.eval[i];
     if (v->item != q->item) continue;
     if (run && file_missing("hf") && file_missing("hf.exe"))
-      return fail(e, 1, "%s: expected ./hf to measure models, found none. Try: make hf, or --show "
-                  "for the commands", q->x.item[q->item].name);
+      return fail(e, 1, "%s: needs ./hf to measure models. Try: make hf, or --show for the "
+                  "commands", q->x.item[q->item].name);
     if (run && strstr(v->flags, "TEXTS") && !q->own->texts[0])
-      return fail(e, 2, "%s: expected --texts FOLDER, since its models are measured on texts "
-                  "there. Try: --texts ../texts, or --show", q->x.item[q->item].name);
+      return fail(e, 2, "%s: expected --texts FOLDER, with the texts to measure its models on. "
+                  "Try: --texts ../texts, or --show", q->x.item[q->item].name);
     for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
       Bytes line = {0};
       if (m >= 0 && q->x.model[m].item != q->item) continue;
@@ -353,8 +352,9 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   const char *of = q->own->predict ? "onset" : "remedies", *some = q->own->row[0] ? "row" :
              q->own->only_seed >= 0 ? "seed" : q->own->seeds ? "seeds" : "";
   if (flag && (!n || strcmp(words[0], of)))
-    return fail(e, 2, "--%s: it is of the item %s. Try: ./paper %s --%s", flag, of, of, flag);
-  if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
+    return fail(e, 2, "--%s: works only with the item %s. Try: ./paper %s --%s", flag, of, of,
+                flag);
+  if (n > 1) return fail(e, 2, "%s: unexpected argument. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
     Near near = {.word = words[0]};
@@ -363,7 +363,7 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   }
   if (q->own->show) flag = "show";
   if (flag && *some)
-    return fail(e, 2, "--%s: --%s is of all rows and seeds. Try: without --%s", some, flag, some);
+    return fail(e, 2, "--%s: --%s covers all rows and seeds. Try: without --%s", some, flag, some);
   if (!q->own->row[0]) return 0;
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))

@@ -26,11 +26,12 @@ static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
   const char *flag = swap ? "swap-position" : "replace-position";
   if (metric_refuses(c, s->metric_rows, e)) return e->status;
   if (s->replace_position && swap)
-    return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+    return fail(e, 2, "--replace-position and --swap-position cannot be combined. Try: one");
   if (t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-    return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
-                "--pos learned or absolute", flag, t);
-  if (t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, t, T);
+    return fail(e, 2, "--%s %d: this model has no position embeddings. Try: a model of --pos "
+                "learned or absolute", flag, t);
+  if (t > T) return fail(e, 2, "--%s %d: the model reads only %d tokens. Try: a larger --T", flag,
+                         t, T);
   if (!t || !a) return 0;
   idx C = c->dim, first = c->sink_token;
   real *table = m->wpe.w ? m->wpe.w : a->sinusoid;
@@ -112,8 +113,8 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
     option_text(o, was, old, sizeof old);
     option_text(o, &said, new, sizeof new);
     if (given && strcmp(old, new))
-      return fail(e, 2, "--%s %s: %s has %s, and --start keeps the model. Try: without it", o->flag,
-                  new, s->start, old);
+      return fail(e, 2, "--%s %s: %s has %s, which --start keeps. Try: leave it out", o->flag, new,
+                  s->start, old);
     option_set(o, now, old, false, e);
   }
   return settings_count(now, e);
@@ -130,7 +131,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
     alone.start[0] = 0;
     if (!trainer_begin(t, &alone, "", e)) {
       if (t->start != parameters_hash(&base.m))
-        fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
+        fail(e, 2, "--start %s: %s was started from %s. Try: leave it out", s->start, s->out,
              t->start ? "other parameters" : "none");
       if (e->status) trainer_free(t);
     }
@@ -146,9 +147,9 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   if (!e->status && !start_settings(&now, &t->s, s, e) &&   /* its tokenizer stays */
       !outputs_ready(&now, (const char *[]){now.out, now.log, now.report}, 3, e)) {
     if (s->resume && !s->quiet)
-      fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
+      fprintf(stderr, "sink: %s does not exist yet: starting a new run\n", s->out);
     if (!s->quiet)
-      fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
+      fprintf(stderr, "sink: starting from %s, step %ld\n", s->start, t->step);
     trainer_restart(t, &now, e);
   } else trainer_free(t);
   return e->status;
@@ -173,7 +174,7 @@ static int file_ready(const char *path, Error *e) {
   if (writing_begin(&w, path, e))
     return e->status;
   fclose(w.f);
-  return remove(w.beside) ? fail(e, 1, "%s: it stays. Try: remove it", w.beside) : 0;
+  return remove(w.beside) ? fail(e, 1, "%s: cannot be removed. Try: another folder", w.beside) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1229,7 +1230,7 @@ static int survey(const Settings *s, const char **words, int n, MeasureMore *mor
   if (v.rows && results_alone(s)) rows_write(v.row, v.rows, true, s, e);
   if (!e->status && v.left_out)
     fail(e, 1, "eval: lines measured: %d, left out: %d, the first of %s: %s", v.rows, v.left_out,
-         v.of, v.first.size ? (const char *)v.first.at : "no memory. Try: fewer models");
+         v.of, v.first.size ? (const char *)v.first.at : "out of memory. Try: fewer models");
   for (int i = 0; i < v.rows; i++) numbers_free(&v.row[i]);
   for (int i = 0; i < v.texts; i++) free(v.text[i]);
   free(v.row); free(v.text);
@@ -1273,10 +1274,10 @@ static double loss_from(const Acts *a, int b, int t, int T) {
 
 static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2, "--ablate: it reads the loss, and only natural input has one. "
-                      "Try: --input natural");
-  if (s->plain) return fail(e, 2, "--ablate: --plain has no ablations. Try: without --plain");
-  if (T < 4) return fail(e, 2, "--ablate: expected --T 4 or more, found %d. Try: --T 64", T);
+    return fail(e, 2, "--ablate: needs the loss, which only natural input has. Try: --input "
+                      "natural");
+  if (s->plain) return fail(e, 2, "--ablate: does not work with --plain. Try: without --plain");
+  if (T < 4) return fail(e, 2, "--ablate: needs --T of at least 4, found %d. Try: --T 64", T);
   if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
     return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
                       "Try: --ablate key1");
@@ -1358,10 +1359,10 @@ static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error 
     if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
     bytes_print(out, e, "\n");
   }
-  bytes_print(out, e, "control: the same done to a token drawn for each sequence from 2 .. %d "
-              "(seed %d). All three\nlosses are over the positions after that token, in nats a "
-              "token: mean over %d sequences and\nstandard deviation; more: than untouched, "
-              "sequence by sequence.\n", a->last, s->train.seed, a->n);
+  bytes_print(out, e, "control: the same, done to a token drawn for each sequence from 2 .. %d "
+              "(seed %d). All three\nlosses are over the positions after that token, in nats per "
+              "token: mean and standard\ndeviation over %d sequences; more: the increase over "
+              "untouched, sequence by sequence.\n", a->last, s->train.seed, a->n);
   bytes_add(out, "", 1, e);
 }
 

@@ -589,7 +589,7 @@ static int result_add(Result *r, const char *name, const double *x, int n, Error
   if (list) r->list = list;
   double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
   if (value) r->value = value;
-  if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
+  if (!list || !value) return fail(e, 1, "out of memory: no room for %d numbers. Try: again", n);
   list += r->lists++;
   *list = (List){.at = r->values, .n = n};
   snprintf(list->name, sizeof list->name, "%s", name);
@@ -708,8 +708,7 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
   size_t head = sizeof RESULT_HEAD - 1;
   *r = (Result){0};
   if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' || memchr(text, 0, n))
-    return fail(e, 1, "%s: expected a result of ./paper, found something else or less. "
-                "Try: delete it, and run it again", name);
+    return fail(e, 1, "%s: not a whole result of ./paper. Try: delete it and run it again", name);
   char *copy = grab((idx)n + 1, 1, e);
   double *room = grab((idx)n / 2 + 1, sizeof *room, e);
   int line = 1;
@@ -719,8 +718,8 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
     *end = 0;
     line++;
     if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
-      fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete "
-           "the file, and run it again", name, line, at);
+      fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: delete the "
+           "file and run it again", name, line, at);
   }
   free(copy); free(room);
   if (e->status) result_free(r);

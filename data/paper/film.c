@@ -274,7 +274,7 @@ static int film_read(Film *f, const Trainer *t, Error *e) {
   if (!e->status && (memcmp(text.at, begins.at, begins.size)
                      || hash64(0, text.at, n) != strtoull((char *)text.at + n,
                                                           NULL, 16)))
-    fail(e, 1, "%s: it is damaged, or another run's film", path);
+    fail(e, 1, "%s: damaged, or another run's film", path);
   if (!e->status) {
     text.at[n] = 0;
     sscanf(at, "n %d of %d even %lf", &f->n, &f->tokens, &f->even);
@@ -300,7 +300,7 @@ static int film_watch(Trainer *t, const Progress *p, Error *e) {
     if (!strcmp(p->name, RUN_ARMS[i].name))
       f = &t->s.watched->arm[i];
   if (!f->look && !film_begin(f, t, e) && t->step && film_read(f, t, &passed))
-    fprintf(stderr, "sink: %s: its looks are not used\n", passed.text);
+    fprintf(stderr, "sink: %s: not used\n", passed.text);
   passed = (Error){0};
   for (int k = 0; k < f->looks && !e->status; k++)
     if (f->step[k] == t->step && !film_look(f, k, t, &passed))

@@ -121,13 +121,13 @@ static int isolate_check(const Settings *s, const Model *m, int T, Error *e) {
   const Config *c = &m->c;
   const int first = config_rows(c, T) - T, t = s->isolate, w = c->window;
   if (t >= T)
-    return fail(e, 2, "--isolate %d: expected a token before the last of --T %d. Try: --%s %d", t,
+    return fail(e, 2, "--isolate %d: must be before the last token of --T %d. Try: --%s %d", t,
                 T, T > 1 ? "isolate" : "T", T > 2 ? T / 2 : T > 1 ? 1 : 64);
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2, "--isolate: it is done to natural sequences. Try: --input natural");
+    return fail(e, 2, "--isolate: works only on natural input. Try: --input natural");
   for (int l = 0; l < s->isolate_blocks && l < c->layers; l++)
     if (!visible(c, m->layer[l].window, first + t - 1, first))
-      return fail(e, 2, "--isolate %d: expected token 1 within its window of %d. Try: --isolate %d",
+      return fail(e, 2, "--isolate %d: token 1 must be within its window of %d. Try: --isolate %d",
                   t, w, w > 1 ? w : 1);
   return 0;
 }
@@ -267,9 +267,9 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out, Erro
       bytes_print(out, e, "%-18s %-13s", how ? "" : TOKENS_SAY[k], TREATED_SAYS[how]);
       cells_line(out, ISOLATED_COLUMNS, ISOLATED, x->x[k][how], false, e);
     }
-  bytes_print(out, e, "T is %d. alpha and Sink are over the rows behind T, which see both tokens; "
-              "even rows give %.4f.\nnorm: the largest ratio over the blocks of the row's norm to "
-              "the mean of rows other than 1 and T.\nControls of the same budget, %d of %d keys "
+  bytes_print(out, e, "T is %d. alpha and Sink are over the rows after T, which see both tokens; "
+              "even rows give %.4f.\nnorm: the row's norm over the mean of rows other than 1 and "
+              "T, in the block where it is largest.\nControls of the same budget, %d of %d keys "
               "lost: the row keeps token 1, or one drawn from %d .. %d\n(seed %d), in place of "
               "itself.\n", t, x->even, t - 1, t, t > 2 ? 2 : 1, t > 2 ? t - 1 : 1, s->train.seed);
 }

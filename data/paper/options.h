@@ -39,15 +39,15 @@ enum { LOOKS = 1024 };
 
 #define LATER_OPTIONS \
   REAL("soft-cap", MODEL, model.soft_cap, "none", 1e-30, 1e30, \
-       "scores stay within X"), \
+       "scores are capped at X"), \
   AXIS("score-scale", MODEL, model.gain, GAIN, \
-         "c_h log(n) times the scores"), \
+         "scores are multiplied by c_h log(n)"), \
   AXIS("score-bias", MODEL, model.shift, SHIFT, "added to the scores"), \
   REAL("clip-low", MODEL, model.clip_low, "0", -1e6, 0, \
        "weights a become (X - G) a + G, cut [0]"), \
   REAL("clip-high", MODEL, model.clip_high, "1", 1, 1e6, "at 0 and 1"), \
   REAL("extra-logit", MODEL, model.extra_logit, "none", -1e6, 1e6, \
-       "it stays X; or none: learned"), \
+       "stays at X; none: learned"), \
   AXIS("gate", MODEL, model.gate, GATE, "of a head's output or values"), \
   SWITCH("qk-norm", MODEL, model.qk_norm, "RMSNorm of q and k in a head"), \
   SWITCH("qk-whole", MODEL, model.qk_whole, \
@@ -68,7 +68,7 @@ enum { LOOKS = 1024 };
 #ifdef MODELS_H                  /* ./hf: data/models/models.h */
 #define PUBLISHED_OPTIONS \
   REAL("score-divisor", MODEL, model.score_divisor, "0", 1e-6, 1e12, \
-       "scores over its root [D]"), \
+       "scores are divided by its root [D]"), \
   WHOLE("embed-dim", MODEL, model.embed_dim, "0", 1, 1e6, \
         "width of the embedding; default: dim"), \
   AXIS("rope-scaling", MODEL, model.rope_scaling, ROPE, \
@@ -85,7 +85,7 @@ enum { LOOKS = 1024 };
        "--rope-base where the window is"), \
   AXIS("bias-in", MODEL, model.bias_in, BIAS, "with --linear-bias"), \
   SWITCH("score-by-layer", MODEL, model.score_by_layer, \
-         "scores of block l over l + 1"), \
+         "scores of block l are divided by l + 1"), \
   WHOLE("window-period", MODEL, model.window_period, "0", 1, 1024, \
         "where l mod N = offset [all]"), \
   WHOLE("window-offset", MODEL, model.window_offset, "0", 0, 1024, \
@@ -95,7 +95,7 @@ enum { LOOKS = 1024 };
   REAL("embed-scale", MODEL, model.embed_scale, "0", 1e-6, 1e6, \
        "the embedding times X"), \
   REAL("logit-cap", MODEL, model.logit_cap, "0", 1e-6, 1e30, \
-       "logits stay within X"),
+       "logits are capped at X"),
 
 #define JAMBA_OPTIONS \
   WHOLE("attention-period", MODEL, model.attention_period, "0", 1, 1024, \
@@ -139,7 +139,7 @@ enum { LOOKS = 1024 };
 
 #define MEASURE_OPTIONS \
   SWITCH("resume", RUN | ALONE, resume, \
-         "go on with --out FILE to the same bits, or begin it"), \
+         "continue --out FILE to the same bits, or start it"), \
   STRING("csv", TABLES, csv, "FILE", \
          "the results as CSV; - is standard output"), \
   STRING("json", TABLES, json, "FILE", "the results as JSON; or -"), \
@@ -159,11 +159,11 @@ enum { LOOKS = 1024 };
   STRING("lengths", EVAL, lengths, "16,64", "a line for each T (Figure 3)"), \
   AXIS("ablate", EVAL, ablate, ABLATE, "the loss without it, and a control"), \
   WHOLE("isolate", EVAL, isolate, "0", 1, 1.6e7, \
-        "row N sees itself alone; a sink?"), \
+        "row N sees only itself: is it a sink?"), \
   WHOLE("isolate-blocks", EVAL, isolate_blocks, "2", 1, 1024, \
         "in the first N blocks"), \
   WHOLE("seed", EVAL, train.seed, "0", 0, INT32_MAX, \
-        "of these three [the model's]"), \
+        "which of these three [the model's]"), \
   SWITCH("probe", EVAL, probe, \
          "which block knows row 1: its norm, a linear probe"), \
   SWITCH("signs", EVAL, signs, \
@@ -183,9 +183,9 @@ enum { LOOKS = 1024 };
 /* Text without end, text as ids, and other first tokens (data/text). */
 #define TEXT_OPTIONS \
   WHOLE("vocab", TOKENIZE, model.vocab, "0", 1, 1.6e7, \
-        "of tokenize train [2048]"), \
+        "size for tokenize train [2048]"), \
   NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "", \
-       "expanded without end"), \
+       "a grammar, expanded endlessly"), \
   NAME("tokens", DATA, data.tokens, "", \
        "16-bit ids as of llm.c or nanoGPT; folder; -"), \
   WHOLE("end-token", DATA, data.end_token, "50256", 0, 65535, \
@@ -196,7 +196,7 @@ enum { LOOKS = 1024 };
 #define DRAW_OPTIONS \
   STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"), \
   WHOLE("seed", GENERATE, train.seed, "0", 0, INT32_MAX, \
-        "of what is drawn"), \
+        "of random numbers"), \
   WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7, "tokens [100]"), \
   REAL("temperature", GENERATE, temperature, "0.8", 0, 100, \
        "0 takes the likeliest"), \
@@ -239,7 +239,7 @@ enum { LOOKS = 1024 };
   {"extra-logit", "with --extra logit", m->extra == EXTRA_LOGIT}, \
   {"init", "without --start", !s->start[0]}, \
   {"qk-whole", "with --qk-norm", m->qk_norm}, \
-  {"fix-token", "at 1, where the text begins", \
+  {"fix-token", "at 1, the start of the text", \
    strcmp(s->verb, "generate") || s->data.fix_token == 1}, \
   {"behind-only", "with --place sandwich", m->place == PLACE_SANDWICH}, \
   {"isolate-blocks", "with --isolate", s->isolate}, \
@@ -250,7 +250,7 @@ enum { LOOKS = 1024 };
   {"input", "without --inputs and --ids", !s->inputs && !s->ids[0]}, \
   {"tokenizer bos", "without --out", strcmp(s->verb, "tokenize") || !s->out[0]}, \
   {"T", "without --lengths", !s->lengths[0]}, \
-  {"top-k top-p", "with a --temperature", s->temperature > 0}, \
+  {"top-k top-p", "with --temperature", s->temperature > 0}, \
   {"end-token", "with --tokens", s->data.tokens[0]}, \
   {"tokenizer", "without --tokens", !s->data.tokens[0]}, \
   {"valid", "without --grammar", !s->data.grammar[0]}, \

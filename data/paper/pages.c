@@ -76,7 +76,7 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
 
 #define PAGED_VERBS(run, eval) \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
-   "a sink comes and goes [out/run.html]\n    unless said: " RUN_FLAGS, run}, \
+   "a sink comes and goes [out/run.html]\n    defaults: " RUN_FLAGS, run}, \
   {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL, \
    "sink run as a picture [out/film.svg]", verb_film}, \
   {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \

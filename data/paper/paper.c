@@ -51,22 +51,22 @@
   STRING("corpus", ITEM | KEPT_RUNS, own.corpus, "NAME", \
          "the runs' text, by its name in the table [the first]"), \
   NAME("texts", ITEM, own.texts, "", \
-       "folder of the texts that data/ does not have"), \
+       "folder of the texts that data/ lacks"), \
   {"models", ITEM, 's', AT(own.models), "models", 0, PATH_ROOM, "FOLDER", \
-   "published ones, NAME.model as of ./hf"}, \
+   "published models, NAME.model made by ./hf"}, \
   NAME("results", ITEM | KEPT_RUNS, own.results, RESULTS_FOLDER, \
        "folder where finished runs are kept"), \
   NAME("parts", ITEM, own.parts, "", \
-       "folder of runs that are stopped, which go on"), \
+       "folder of stopped runs, to be resumed"), \
   SWITCH("commands", ITEM, own.commands, \
-         "print a command a line for each missing run"), \
+         "print the command of each missing run"), \
   SWITCH("verify", ITEM, own.verify, \
-         "run one finished run again: the same bytes?"), \
-  SWITCH("show", ITEM, own.show, "run nothing; show what there is"), \
+         "repeat a finished run and compare the bytes"), \
+  SWITCH("show", ITEM, own.show, "run nothing; show the results so far"), \
   SWITCH("predict", ITEM, own.predict, \
-         "of onset: the law, and what it predicts"), \
+         "for onset: the law and its predictions"), \
   SWITCH("cost", ITEM, own.cost, \
-         "of remedies: a step of each row over softmax's"),
+         "for remedies: time per step, relative to softmax"),
 #include "options.h"
 #include "../later/later.h"
 #include "../../sink.c"

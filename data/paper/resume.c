@@ -29,8 +29,8 @@ static void settings_go_on(Settings *s, const Settings *said, const char *file,
       option_set(o, &now, was, false, e);
     else if (strcmp(is, was) && !source
              && !has_word("steps tokenizer save-every log-every", o->flag))
-      fail(e, 2, "--%s %s: %s has %s, and --resume changes --steps, "
-           "--save-every, --log-every. Try: without it", o->flag, is, file,
+      fail(e, 2, "--%s %s: %s has %s; --resume can change only --steps, "
+           "--save-every, --log-every. Try: leave it out", o->flag, is, file,
            *was ? was : "none");
   }
   *s = now;
@@ -66,11 +66,12 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
                           Error *e) {
   Settings now = *s;
   if (!s->out[0])
-    return fail(e, 2, "--resume: expected --out, where the run is. "
-                "Try: --resume --out FILE");
+    return fail(e, 2, "--resume: needs --out, the file of the run. Try: "
+                "--resume --out FILE");
   if (file_missing(s->out)) {
     if (!s->quiet)
-      fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
+      fprintf(stderr, "sink: %s does not exist yet: starting a new run\n",
+              s->out);
     now.resume = 0;
     if (!trainer_begin(t, &now, flags, e))
       t->s.resume = 1;
@@ -83,13 +84,14 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
   memcpy(t->s.given, s->given, sizeof s->given);   /* not the row's */
   long step = t->step, steps = t->s.train.steps;
   if (!t->m1)
-    fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+    fail(e, 1, "%s: has only parameters. Try: without --resume", s->out);
   if (steps < step)
-    fail(e, 2, "--steps %ld: %s has done %ld. Try: more", steps, s->out, step);
+    fail(e, 2, "--steps %ld: %s has already done %ld. Try: more", steps, s->out,
+         step);
   if (e->status || settings_count(&t->s, e) || trainer_again(t, e))
     trainer_free(t);
   else if (!s->quiet)
-    fprintf(stderr, "sink: %s goes on from step %ld of %ld\n", s->out, step,
+    fprintf(stderr, "sink: %s: resuming from step %ld of %ld\n", s->out, step,
             steps);
   return e->status;
 }
@@ -120,8 +122,7 @@ static int log_again(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     return e->status;
   const char *text = (const char *)log->at, *line = text + sizeof LOG_HEAD - 1;
   if (strncmp(text, LOG_HEAD, sizeof LOG_HEAD - 1))
-    return fail(e, 1, "%s: it is not the log of this run. Try: another --log",
-                path);
+    return fail(e, 1, "%s: not the log of this run. Try: another --log", path);
   for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
     if (strtol(line, NULL, 10) > t->step || !strncmp(line, "# step ", 7))
       break;
@@ -130,7 +131,7 @@ static int log_again(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   log->size = (size_t)(line - text);
   if (last == looked)
     return 0;
-  return fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log",
+  return fail(e, 1, "%s: ends at step %ld, not at %ld. Try: another --log",
               path, last, looked);
 }
 

@@ -668,7 +668,8 @@ static int verb_film(Settings *s, Error *e) {
   settings_flags(s, RUN_FLAGS, s->groups, e);
   settings_parse(s, s->argc, s->argv, s->groups, e);
   if (s->train.steps < FILM_LOOKS - 1)
-    fail(e, 2, "--steps %d: a film has %d looks. Try: --steps %d",
+    fail(e, 2,
+         "--steps %d: too few for the %d looks of a film. Try: --steps %d",
          s->train.steps, FILM_LOOKS, FILM_LOOKS - 1);
   if (e->status || outputs_ready(s, (const char *[]){path}, 1, e))
     return e->status;

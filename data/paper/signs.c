@@ -269,9 +269,9 @@ static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
     else bytes_print(out, e, "%-5s", l == -1 ? "block" : l < 0 ? "" : "model");
     cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, l < 0 ? NULL : g->x[l], l == -1, e);
   }
-  bytes_print(out, e, "model: of shares the mean, of value the least, of others the largest. value,"
-              "\ngradient, norm: |v|, |dL/dx| at the attention's input, |h| behind the block; the "
-              "first row\nover the others' mean. kurtosis: of all of h; channels': of their mean "
+  bytes_print(out, e, "model: the mean of shares, the least value, the largest of others. value, "
+              "gradient, norm:\n|v|, |dL/dx| at the attention's input, |h| after the block; the "
+              "first row over the others'\nmean. kurtosis: of all of h; channels': of their mean "
               "squares, 1 to %d.\n", g->c->dim);
   if (g->why[0]) bytes_print(out, e, "No gradient: %s.\n", g->why);
 }
@@ -332,7 +332,8 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
                     int T, Error *e) {
   Rounding r = {.bits = s->quantize, .fault = e};
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2, "--quantize: only natural input has a loss. Try: --input natural");
+    return fail(e, 2,
+                "--quantize: needs the loss, which only natural input has. Try: --input natural");
   for (int k = 0; k < ROUNDED && !e->status; k++) {
     Sinks seen; int first = config_column_first(&m->c);
     if (k) rounding_set(m, &r);
@@ -479,11 +480,11 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
   idx least = config_rows(c, c->prefix > 1 ? c->prefix : 1);
   if (p->sinks && least <= S) least = S + 1;
   if (c->pos == POS_LEARNED && all > known && (p->all || p->text || W > known))
-    return fail(e, 2, "--cache %s: learned positions end with the context of %d tokens. Try: --n "
-                "%d, or --cache window", p->cache, c->context, c->context);
+    return fail(e, 2, "--cache %s: there are no learned positions after the context of %d tokens. "
+                "Try: --n %d, or --cache window", p->cache, c->context, c->context);
   if (!p->all && W < least)
-    return fail(e, 2, "--cache-size %lld: expected %lld or more, for the sinks and what is read at "
-                "once. Try: --cache-size %lld", W, least, least + 16);
+    return fail(e, 2, "--cache-size %lld: must be at least %lld, to hold the sinks and what is "
+                "read at once. Try: --cache-size %lld", W, least, least + 16);
   W = p->all ? all : at_most(W, all);
   Stream s = {.m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->wpe.w};
   const Seams seams = m->seams;
@@ -548,7 +549,7 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *
             : k < POLICIES_ALL || (k == POLICY_ANEW && keys * (double)m->count < 3e11);
     if (same && ((sized && p->all)
                  || (!p->sinks && s->given[option_find("sinks", STREAM) - OPTIONS])))
-      return fail(e, 2, "--%s: it changes nothing with --cache %s. Try: without it",
+      return fail(e, 2, "--%s: has no effect with --cache %s. Try: leave it out",
                   sized && p->all ? "cache-size" : "sinks", s->cache);
   }
   if (!text && strcmp(s->positions, "cache"))
@@ -573,7 +574,7 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, id
   free(loss);
   if (unfit.status == 1 || (unfit.status && *s->cache)) *e = unfit;
   else if (!unfit.status && !isfinite(x[S_LOSS]))
-    fail(e, 1, "--cache %s: expected losses that are numbers, found others. Try: eval", p->cache);
+    fail(e, 1, "--cache %s: expected finite losses, found NaN or infinity. Try: eval", p->cache);
   put_text(row, e, "policy", p->cache);
   put_text(row, e, "positions", p->positions);
   put(row, e, n, "tokens");
@@ -594,11 +595,11 @@ static int verb_cache(Settings *s, Error *e) {
   if (!words_n) fail(e, 2, "stream: expected a model file. Try: %s help stream", s->program->name);
   if (!e->status && !model_open(s, words[0], INFINITY, &t, e)) results_ready(s, e);
   if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
-    fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
+    fail(e, 2, "stream: Mamba blocks have a state, not a cache. Try: ./hf eval MODEL");
   if (!e->status) open_data(s, &t, words[0], e);
   const int n = (int)at_most(s->how_many ? s->how_many : 4096, (idx)t.data.held.size - 1);
   const idx W = s->cache_size ? s->cache_size : config_rows(&t.m.c, t.m.c.context);
-  if (n < 2) fail(e, 1, "%s: expected 3 held tokens or more. Try: --valid 0.2", t.data.name);
+  if (n < 2) fail(e, 1, "%s: expected at least 3 held-out tokens. Try: --valid 0.2", t.data.name);
   if (!e->status) policies_of(is, s, &t.m, (double)n * (double)W, e);
   if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))
     data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n, e);
@@ -611,9 +612,9 @@ static int verb_cache(Settings *s, Error *e) {
   for (int k = 0; k < POLICIES_KNOWN && !e->status; k++)
     if (is[k]) stream_one(&POLICIES[k], s, &t, n, W, &row[rows++], &out, e);
   set_workers(threads);
-  bytes_print(&out, e, "loss: nats a token, of all; of tokens 1 to 9, 10 to 99 and so on. dense "
-              "keeps every\nkey, window the latest, sink+window the first %d too; recompute makes "
-              "the cache anew\nfor each token. positions: places in the cache, or in the text.\n",
+  bytes_print(&out, e, "loss: nats per token, of all, of 1 to 9, 10 to 99 and so on. dense keeps "
+              "every\nkey, window the latest, sink+window also the first %d; recompute rebuilds "
+              "the cache\nfor each token. positions: places in the cache, or in the text.\n",
               s->sinks);
   if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
   if (!e->status) rows_write(row, rows, true, s, e);

@@ -28,7 +28,7 @@ static int put(Numbers *row, Error *e, double x, const char *name, ...) {
   Number *at = realloc(row->at, ((size_t)row->n + 1) * sizeof *at);
   va_list args;
   if (!at)
-    return fail(e, 1, "memory: no room for a number. Try: again");
+    return fail(e, 1, "out of memory. Try: again");
   row->at = at;
   at += row->n++;
   *at = (Number){.x = x};

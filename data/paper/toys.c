@@ -192,8 +192,8 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
   }
   for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
     if (i % V) pair[i] += pair[i - 1];
-  return left ? 0 : fail(e, 1, "%s: expected more than three different letters, found three or "
-                               "fewer. Try: another file", name);
+  return left ? 0 : fail(e, 1, "%s: expected at least four different letters, found fewer. Try: "
+                               "another file", name);
 }
 
 /* block [n] begins with <s>. */
@@ -245,14 +245,14 @@ static const char *backcopy_text(Data *d, const Source *s, Bytes *text, Error *e
  * from the text that s names; T 0: the context is not known. */
 static int toys_open(Data *d, const Source *s, int T, Error *e) {
   if (s->toy == TOY_TRIGGER)
-    return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
-                      "./paper toy-trigger, or --toy backcopy");
+    return fail(e, 2, "--toy trigger: has vectors, not tokens for a language model. Try: ./paper "
+                      "toy-trigger, or --toy backcopy");
   Bytes text = {0};
   int n = (T ? T : BACKCOPY_LENGTH) + 1;
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
   if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
+    return fail(e, 2, "--toy backcopy: its sequences cannot be changed. Try: without --tokens, "
                       "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
   Chain *chain = d->drawn_from = grab(1, sizeof(Chain), e);
   if (!chain) return e->status;
@@ -527,8 +527,8 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
       if (!e->status) progress_show(t, p);
     }
     if (interrupted)
-      fail(e, 1, "stopped at step %ld of %d, and nothing is kept. Try: the same command",
-           t->step, steps);
+      fail(e, 1, "stopped at step %ld of %d; nothing was saved. Try: the same command", t->step,
+           steps);
     if (!e->status && t->loss_steps) play_watch(y, p, e);
   }
   if (has_ended(r->ended, t, e))

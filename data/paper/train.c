@@ -52,8 +52,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   memcpy(out->data.home, s->data.home, PATH_ROOM);
   if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
   if (!corpus->grammar && !own_of(s)->texts[0])
-    return fail(e, 2, "%s: expected the folder with %s, its text. Try: --texts FOLDER, or "
-                "--corpus story, which is here", corpus->name, corpus->file);
+    return fail(e, 2, "%s: needs --texts, the folder with its text, %s. Try: --texts FOLDER, or "
+                "--corpus story, which is shipped", corpus->name, corpus->file);
   return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus,
                      own_of(s)->texts, e);
 }
@@ -327,7 +327,7 @@ static int part_read(Trainer *t, Error *e) {
   Trainer from = {0};
   if (checkpoint_load(t->s.out, true, &from, e)) return e->status;
   if (!from.m1 || from.m.count != t->m.count || from.data.source != t->data.source)
-    fail(e, 1, "%s: expected a part of this run, found another. Try: delete it", t->s.out);
+    fail(e, 1, "%s: expected a part of this run, found another run's. Try: delete it", t->s.out);
   else {
     copy(t->m.params, from.m.params, from.m.count);
     copy(t->m1, from.m1, from.m.count);
@@ -360,7 +360,7 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
   if (interrupted) *e = (Error){0},                        /* train_run's words name --out */
     fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same command",
          r->row, r->seed,                      /* `row` may be the one that it goes on from */
-         t->s.out[0] ? "goes on" : "begins anew");
+         t->s.out[0] ? "will resume" : "will start again");
   p->name = row->name;                                     /* `name` is this call's */
   return e->status;
 }

@@ -398,8 +398,8 @@ static RunState run_load(Result *r, const Experiments *x, int row, const char *f
     return RUN_MISSING;
   if (!e.status && !lines_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
       (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
-    fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
-         "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
+    fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete it "
+         "and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
   bytes_free(&text);
   const char *changed = e.status ? NULL : r->checksum != is->checksum ? "row"
                         : other_text(x, r) ? "text" : NULL;

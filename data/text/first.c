@@ -91,7 +91,8 @@ static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n, 
   if (f->set == SET_ABSENT)
     for (have = 0; have < n && by[n - 1 - have].times <= 0;) have++;
   if (!e->status && (f->N > have || (f->wide && f->N < 2)))
-    fail(e, 2, "--first-tokens %s: there are %lld of them. Try: --first-tokens 16", what, have);
+    fail(e, 2, "--first-tokens %s: there are only %lld of them. Try: --first-tokens 16", what,
+         have);
   for (idx i = 0; i < n && !e->status; i++)
     x[i] = f->set == SET_Q ? log(first_given(1.0 / (double)f->N, by[i].times / total, T))
                            : by[i].times / total;
@@ -105,7 +106,7 @@ static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n, 
   if (f->wide && !e->status) {           /* the other half makes q what it is to be */
     idx rest = f->N - half, other = nearest_run(x, n, rest, (double)f->N * log(f->value) - got);
     if (other + rest > from && other < from + half)
-      fail(e, 2, "--first-tokens %s: its halves are the same. Try: without wide", what);
+      fail(e, 2, "--first-tokens %s: wide changes nothing here. Try: without wide", what);
     for (idx i = 0; i < rest && !e->status; i++) d->first[by[other + i].id] = 1;
   }
   free(x);
@@ -156,11 +157,11 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
   FirstSet set;
   bool read = first_set_read(&set, drew);
   if (other ? T : !text && (!read || set.N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
+    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or for a model other or "
                 "natural. Try: --first-tokens 16", what, all);
   if (counted && !text && !T && !kept)
-    return fail(e, 2, "--first-tokens %s: it is of a training's text. Try: other, natural, or that "
-                "training's own", what);
+    return fail(e, 2, "--first-tokens %s: only for the text of a training. Try: other, natural, "
+                "or that training's own", what);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
   d->draw = first_draw;
   if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
@@ -171,7 +172,8 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
     if (v == d->end || v == d->bos || v == d->fix) d->first[v] = 0;
     d->draws += d->first[v];
   }
-  return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+  return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are no such tokens. Try: natural",
+                                 what);
 }
 
 /* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would be as uncertain. */
@@ -180,8 +182,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
   bool bos = s->bos && d->bos < 0;               /* a published tokenizer may lack either */
   if (bos || (s->fix_token && !*s->first_tokens && d->fix < 0))
-    return fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
-                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+    return fail(e, 2, "--%s: %s has no token for it. Try: --tokenizer tokenizer.bin",
+                bos ? "bos" : "fix-token", s->tokenizer);
   if (!*s->first_tokens) return 0;
   d->first_kept = first_counted(s->first_tokens);
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);

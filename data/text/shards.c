@@ -90,8 +90,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   bool wide = x.width == 2 || x.width == 4 || x.width == 8;
   if (!wide || x.start >= n || (n - x.start) % (size_t)x.width
       || (n - x.start) / (size_t)x.width != x.count)
-    return fail(e, 1, "%s: expected ids of 2 bytes each, or behind llm.c's or NumPy's header, "
-                "which counts them, found %zu bytes. Try: a whole file of one dimension", name, n);
+    return fail(e, 1, "%s: expected ids of 2 bytes each (after a header of llm.c or NumPy, as "
+                "many as it says), found %zu bytes. Try: a whole file of one dimension", name, n);
   for (size_t at = x.start; at < n && !e->status; at += (size_t)x.width) {
     uint64_t id = number_at(bytes + at, x.width);
     char larger[40] = "another file";
@@ -155,9 +155,9 @@ static int tokens_open(Data *d, const Source *s, int T, Error *e) {
 
 /* Program.open of a program that knows no toys. */
 static int other_open(Data *d, const Source *s, int T, Error *e) {
-  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: make paper");
+  if (s->toy) return fail(e, 2, "--toy: only ./paper has it. Try: make paper");
   if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
-    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+    return fail(e, 2, "--text, --grammar and --tokens cannot be combined. Try: one of them");
   if (s->tokens[0]) return tokens_open(d, s, T, e);
   return s->grammar[0] ? grammar_open(d, s, T, e) : text_open(d, s, T, e);
 }

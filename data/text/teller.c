@@ -581,8 +581,8 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
   double top = vec_max(V, y), sum = 0;
   int id = 0;
   if (!isfinite(top) || isnan(vec_sum(V, y)))
-    return fail(e, 1, "generate: expected logits that are numbers, found "
-                "others. Try: another model");
+    return fail(e, 1, "generate: expected finite logits, found NaN or infinity. Try: another "
+                "model");
   while (y[id] < top)
     id++;
   if (s->temperature <= 0)
@@ -618,8 +618,7 @@ static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
   int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
   double sum = 0, held = 0, top = vec_max(V, y);
   if (!isfinite(top) || isnan(vec_sum(V, y)))
-    fail(e, 1, "generate: expected logits that are numbers, found others. "
-         "Try: another model");
+    fail(e, 1, "generate: expected finite logits, found NaN or infinity. Try: another model");
   if (e->status)
     kept = 0;
   else if (s->temperature <= 0)

@@ -140,7 +140,7 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
   while (!e->status && t->vocab < vocab) {
     const Pair *best = bpe_best(&r);
     if (!best)
-      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", t->vocab);
+      fail(e, 1, "training text: too few pairs to merge. Try: more text, or --vocab %d", t->vocab);
     else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
       bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
@@ -218,7 +218,7 @@ static int verb_tokenize(Settings *s, Error *e) {
     ;
   else if (encode) {
     if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
-      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
+      fprintf(stderr, "sink: %s: its byte order mark is tokenized, too\n", path);
     if (s->data.bos)
       id_add(&w.ids, t->bos, e);
     tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
@@ -238,7 +238,7 @@ static int vocabulary_tokenize(Settings *s, Error *e) {
   if (train)
     return settings_count(s, e) ? e->status : vocabulary_train(s, e);
   if (s->out[0] || s->force)
-    return fail(e, 2, "--%s: it acts only with tokenize train. Try: without it",
+    return fail(e, 2, "--%s: has an effect only with tokenize train. Try: leave it out",
                 s->out[0] ? "out" : "force");
   return verb_tokenize(s, e);
 }
