@@ -3345,7 +3345,7 @@ typedef struct Settings {
 
 #define SINK_VERSION "1.0"
 void settings_default(Settings *s);
-int settings_count(const Settings *s, Error *e);   /* 2: an idle flag */
+int settings_refuse_idle(const Settings *s, Error *e);   /* 2: an idle flag */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 
 typedef struct Trainer {
@@ -4557,7 +4557,7 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
 
 /* Warns that models this small have formed no sink under rotary positions where
  * sequences begin with whatever the text has there. */
-static void sink_foretell(const Trainer *t) {
+static void warn_no_sink(const Trainer *t) {
   const Config *c = &t->m.c;
   bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
   if (softmax && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
@@ -4571,9 +4571,9 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
   Settings now = *s;
   if (s->resume || s->start[0])
     return s->program->start(t, s, flags, e);
-  if (!settings_count(s, e) && !settings_flags(&now, flags, MODEL, e)
+  if (!settings_refuse_idle(s, e) && !settings_flags(&now, flags, MODEL, e)
       && !trainer_create(t, &now, e) && !s->quiet)
-    sink_foretell(t);
+    warn_no_sink(t);
   return e->status;
 }
 
@@ -5659,7 +5659,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
 }
 
 /* A divergence is a result: its error goes to `why`, and the run continues. */
-static bool has_ended(char why[640], const Trainer *t, Error *e) {
+static bool take_divergence(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || !isnan(t->loss))
     return false;
   strcpy(why, e->text);
@@ -5684,7 +5684,7 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
     return;
   if (!outcome_train(o, &t, arm->name, arm->source, e) && !interrupted)
     outcome_measure(o, &t, &t.s, e);
-  has_ended(o->ended, &t, e);
+  take_divergence(o->ended, &t, e);
   *s = t.s;
   trainer_free(&t);
 }
@@ -7700,7 +7700,7 @@ static void near_look(Near *n, const char *right, const char *answer) {
 /* Looks through data/words.txt, which says what it holds: flags, if the verb
  * has them, and advice (with a blank) for this very word or FLAG=VALUE that
  * does not name this program. Without the file only our words are known. */
-static void near_theirs(Near *n, const Settings *s, unsigned groups) {
+static void near_words(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
   char path[PATH_ROOM], word[80], answer[80];
@@ -7726,7 +7726,7 @@ static int choice_set(const Option *o, const Settings *s, int *at,
       return 0;
     }
   snprintf(key, sizeof key, "%s=%s", o->flag, text);
-  near_theirs(&near, s, 0);
+  near_words(&near, s, 0);
   return fail(e, 2, "--%s %s: expected %s. Try: %s", o->flag, text,
               option_value(o, word), near.best);
 }
@@ -7866,7 +7866,7 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
 }
 
 /* Hours of a run that ignored a given flag would pass for a run with it. */
-int settings_count(const Settings *s, Error *e) {
+int settings_refuse_idle(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
     if (!s->given[o - OPTIONS])
       continue;
@@ -7891,7 +7891,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   for (const Option *o = OPTIONS; o->flag; o++)
     if (o->groups & groups)
       near_look(&near, o->flag, o->flag);
-  near_theirs(&near, s, groups);
+  near_words(&near, s, groups);
   if (strchr(near.best, ' '))
     return fail(e, 2, "%s: not a flag of this command. Try: %s", word,
                 near.best);
@@ -8069,7 +8069,7 @@ static void names_read(Bytes *names, const Settings *s) {
 
 /* May a result go to `path`? Never to what this command reads or writes, in
  * `names`; to a file that is there only with --force, or if it goes `on`. */
-static void path_take(const Settings *s, const char *path, bool on,
+static void output_claim(const Settings *s, const char *path, bool on,
                       Bytes *names, Error *e) {
   struct stat is;
   const char *at = (const char *)names->at, *end = at + names->size;
@@ -8100,11 +8100,11 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     if (stream && to != s->csv && to != s->json)
       fail(e, 2, "-: only --csv and --json can write there. Try: a file name");
     if (*to)
-      path_take(s, to, on || stream, &names, e);
+      output_claim(s, to, on || stream, &names, e);
     if (!*to || stream)
       continue;
     snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
-    path_take(s, w[i].beside, s->resume, &names, e);
+    output_claim(s, w[i].beside, s->resume, &names, e);
     if (!e->status && !writing_begin(&w[i], to, e))
       fclose(w[i].f);
   }
@@ -8274,7 +8274,7 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless given */
   settings_parse(&now, s->argc, s->argv, s->groups, e);
   d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
-  if (settings_count(&now, e))
+  if (settings_refuse_idle(&now, e))
     return e->status;
   *s = t->s = now;
   t->m.plain = s->plain;
@@ -8283,7 +8283,7 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
 
 /* Opens what a loaded model is measured on: --ids, drawn ids, or text whose ids
  * mean what they did in training. */
-static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
+static int eval_data_open(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
   int vocab = s->data.vocab = t->m.c.vocab;
   if (s->ids[0]) {   /* fed as they are */
@@ -8343,7 +8343,7 @@ static int verb_eval(Settings *s, Error *e) {
     fail(e, 2, "eval: expected one model. Try: make paper, and ./paper eval");
   else if (!checkpoint_load(path, false, &w.t, e)
            && !model_settings(s, &w.t, e)
-           && !open_data(s, &w.t, path, e)
+           && !eval_data_open(s, &w.t, path, e)
            && !outcome_measure(&w.o, &w.t, s, e))
     eval_print(&w, s);
   return work_end(&w, e);
@@ -8429,7 +8429,7 @@ static const Verb *verb_find(const Program *program, const char *name) {
 static int verb_unknown(const Settings *s, Near near, Error *e) {
   for (const Verb *v = s->program->verbs; v->name; v++)
     near_look(&near, v->name, v->name);
-  near_theirs(&near, s, 0);
+  near_words(&near, s, 0);
   if (!near.best[0])
     strcpy(near.best, s->program->other
            ? "list" : "sink help, or make paper and ./paper list");
@@ -8509,7 +8509,7 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
     fprintf(stderr, "sink: no OpenMP, so 1 thread, not %d; same results\n",
             s->threads);
   /* with a model this comes after reading it */
-  if (!s->resume && !s->start[0] && !s->n_words && settings_count(s, e))
+  if (!s->resume && !s->start[0] && !s->n_words && settings_refuse_idle(s, e))
     return e->status;
   return v->run(s, e);
 }
@@ -8517,7 +8517,7 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
 /* Are sums, quotients, NaN, small numbers and constants what they should be? No
  * macro tells all of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
  * crtfastmath.o, -fsingle-precision-constant. */
-static bool is_exact(void) {
+static bool arithmetic_is_exact(void) {
   volatile double x[] = {1, 1e-17, 49, 0, 1e-310, 0.1};
   volatile float tenth = 0.1f;
   double one = x[0], tiny = x[1], nan = x[3] / x[3];
@@ -8530,7 +8530,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
   const char *name = argc > 1 ? argv[1] : "help";
-  if (!is_exact())
+  if (!arithmetic_is_exact())
     fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
   streams_begin();
   settings_default(&s);

@@ -1276,7 +1276,7 @@ static void settings_parse__words(Test *t) {
 
 /* A flag of what is not chosen is refused where it is given; the command that is echoed shows what
  * was typed. */
-static void settings_count__rows(Test *t) {
+static void settings_refuse_idle__rows(Test *t) {
   static const char *const ROWS[][2] = {
     {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq", ""},
     {"--variant k-bias-20e1 --extra-norm 3 --extra-dims 2 --sink-token 3", ""},
@@ -1323,7 +1323,7 @@ static void settings_count__rows(Test *t) {
     s.program = &program; s.verb = verb; s.groups = verb_find(&program, verb)->groups;
     if (!strcmp(verb, "run")) settings_flags(&s, RUN_FLAGS, MODEL | TRAIN | DATA, &t->e);
     settings_flags(&s, flags, s.groups, fresh(t));
-    const int status = settings_count(&s, &t->e);
+    const int status = settings_refuse_idle(&s, &t->e);
     fact(t, *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status, "%s %s: %s",
          verb, flags, t->e.text);
   }
@@ -1605,10 +1605,10 @@ static void sink__exact(Test *t) {
     {"-freciprocal-math", true, true}, {"-fno-honor-nans", false, true},
     {"-fno-honor-infinities", false, true}, {"-fsingle-precision-constant", true, false}};
   static const char HEAD[] = "#include <math.h>\n#include <stdbool.h>\n",
-                    MAIN[] = "}\nint main(void) { return is_exact() ? 0 : 2; }\n";
+                    MAIN[] = "}\nint main(void) { return arithmetic_is_exact() ? 0 : 2; }\n";
   int tried = 0;
   scratch_open();
-  const char *from = strstr(text_in(t, "sink.c"), "static bool is_exact(");
+  const char *from = strstr(text_in(t, "sink.c"), "static bool arithmetic_is_exact(");
   Bytes *b = bytes_of(t);
   bytes_add(b, HEAD, sizeof HEAD - 1, fresh(t));
   bytes_add(b, from, from ? (size_t)(strstr(from, "\n}\n") + 1 - from) : 0, &t->e);
@@ -1978,7 +1978,7 @@ static void sink__knows_its_text(Test *t) {
 }
 
 /* A training that will show no sink says so at its start, and what shows one. */
-static void sink_foretell__where(Test *t) {
+static void warn_no_sink__where(Test *t) {
   static const char LINE[] = "sink: no sink forms at this size on a text's own first tokens; "
                              "--fix-token 1 gives one\n";
   static const struct { const char *flags; bool said; } ROWS[] = {
@@ -2045,12 +2045,13 @@ static const TestEntry TESTS[] = {
   RUNS(writing__two_at_once), RUNS(program_folder__beside), RUNS(fail__keeps_the_first),
   RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
-  RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages),
+  RUNS(settings_refuse_idle__rows), RUNS(settings_parse__order), RUNS(token_draw__top),
+  RUNS(sink__pages),
   RUNS(sink__usage), RUNS(bench__figures), RUNS(sink__outputs), RUNS(sink__reads_stay),
   RUNS(sink__exact), RUNS(sink__elsewhere),
   RUNS(sink__wrong_files), RUNS(sink__dump),
   RUNS(sink__dump_gates), RUNS(sink__dump_again), RUNS(sink__train_and_eval),
-  RUNS(sink__knows_its_text), RUNS(sink_foretell__where), RUNS(sink__not_finite),
+  RUNS(sink__knows_its_text), RUNS(warn_no_sink__where), RUNS(sink__not_finite),
   RUNS(sink__plain)};
 
 int main(int argc, char **argv) {

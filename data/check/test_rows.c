@@ -90,7 +90,7 @@ static void config_resolve__refuses_rows(Test *t) {
 }
 
 /* A flag of what is not chosen is refused where it is given; its neighbours are not. */
-static void settings_count__published(Test *t) {
+static void settings_refuse_idle__published(Test *t) {
   static const char *const ROWS[][2] = {
       {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4", ""},
       {"--rope-factor 2",
@@ -124,7 +124,7 @@ static void settings_count__published(Test *t) {
     s.verb = "train";
     s.groups = MODEL | TRAIN | DATA;
     settings_flags(&s, ROWS[i][0], s.groups, fresh(t));
-    const int status = settings_count(&s, &t->e);
+    const int status = settings_refuse_idle(&s, &t->e);
     fact(t, *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status, "%s: %s",
          ROWS[i][0], t->e.text);
   }
@@ -1017,7 +1017,7 @@ static const TestEntry TESTS[] = {
     RUNS(embed_forward__edited),
     RUNS(frame__axes), RUNS(config_resolve__fills_rows),
     RUNS(config_resolve__refuses_rows), RUNS(config__by_layer),
-    RUNS(settings_count__published),
+    RUNS(settings_refuse_idle__published),
     RUNS(model_grads__refuses), RUNS(model_create__table_rows),
     RUNS(model_create__published_counts), RUNS(model_init__laws_rows),
     RUNS(row__every_operation_rows), RUNS(attention__against_slow_rows),

@@ -117,7 +117,7 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
                   s->start, old);
     option_set(o, now, old, false, e);
   }
-  return settings_count(now, e);
+  return settings_refuse_idle(now, e);
 }
 
 static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
@@ -1190,7 +1190,7 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   const char *dot = strrchr(text, '.');
   snprintf(name, sizeof name, "%.*s", dot > text ? (int)(dot - text) : PATH_ROOM, text);
   data_close(&t->data);
-  if (!open_data(&s, t, model, e) && v->more)
+  if (!eval_data_open(&s, t, model, e) && v->more)
     v->more(&besides, &said, &s, t, e);
   for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
     for (int i = 0; i == 0 || v->length[i]; i++) {

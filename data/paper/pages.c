@@ -21,7 +21,7 @@ static int train_paged(Settings *s, Error *e) {
   if (s->out[0] && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
   train_some(s, &w.t, &w.o, e);
-  has_ended(w.o.ended, &w.t, e);           /* no error yet */
+  take_divergence(w.o.ended, &w.t, e);           /* no error yet */
   if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
     Settings seen = w.t.s;
     seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
@@ -63,7 +63,7 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
     return survey(s, s->words, s->n_words, more, e);
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
   if (!model_open(s, path, kept, &w.t, e) && !results_ready(s, e)
-      && !open_data(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, e)
+      && !eval_data_open(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, e)
       && !outcome_heads(&w.o, &w.t, s, e)
       && !eval_causes(&besides, &table, s, &w.t, &w.o.s, e)
       && !(more && more(&besides, &said, s, &w.t, e)))

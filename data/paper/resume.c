@@ -88,7 +88,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
   if (steps < step)
     fail(e, 2, "--steps %ld: %s has already done %ld. Try: more", steps, s->out,
          step);
-  if (e->status || settings_count(&t->s, e) || trainer_again(t, e))
+  if (e->status || settings_refuse_idle(&t->s, e) || trainer_again(t, e))
     trainer_free(t);
   else if (!s->quiet)
     fprintf(stderr, "sink: %s: resuming from step %ld of %ld\n", s->out, step,

@@ -596,7 +596,7 @@ static int verb_cache(Settings *s, Error *e) {
   if (!e->status && !model_open(s, words[0], INFINITY, &t, e)) results_ready(s, e);
   if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
     fail(e, 2, "stream: Mamba blocks have a state, not a cache. Try: ./hf eval MODEL");
-  if (!e->status) open_data(s, &t, words[0], e);
+  if (!e->status) eval_data_open(s, &t, words[0], e);
   const int n = (int)at_most(s->how_many ? s->how_many : 4096, (idx)t.data.held.size - 1);
   const idx W = s->cache_size ? s->cache_size : config_rows(&t.m.c, t.m.c.context);
   if (n < 2) fail(e, 1, "%s: expected at least 3 held-out tokens. Try: --valid 0.2", t.data.name);

@@ -531,7 +531,7 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
            steps);
     if (!e->status && t->loss_steps) play_watch(y, p, e);
   }
-  if (has_ended(r->ended, t, e))
+  if (take_divergence(r->ended, t, e))
     y->seen = (ToySums){0};                              /* of the last look: not the end's */
   return e->status;
 }

@@ -40,7 +40,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   out->groups = MODEL | TRAIN | DATA;
   out->program = s->program && s->program->log ? s->program : &ROW_PROGRAM;
   out->data.program = out->program;
-  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e))
+  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_refuse_idle(out, e))
     return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
@@ -387,7 +387,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
     measure_domains(NULL, &t, x, own_of(s)->texts, e);     /* before it is trained for nothing */
   if (!e->status && !part_open(&t, r, row, s, e) && !row_train(&t, p, &start, row, r, e))
     trained_loss(&loss, &t, HELD_BLOCKS, e);
-  bool ended = has_ended(r->ended, &t, e);
+  bool ended = take_divergence(r->ended, &t, e);
   if (!e->status) {
     record(r, e, ended, "diverged");
     record(r, e, (double)t.step, "steps");

@@ -236,7 +236,7 @@ static int verb_tokenize(Settings *s, Error *e) {
 static int vocabulary_tokenize(Settings *s, Error *e) {
   bool train = s->n_words && !strcmp(s->words[0], "train");
   if (train)
-    return settings_count(s, e) ? e->status : vocabulary_train(s, e);
+    return settings_refuse_idle(s, e) ? e->status : vocabulary_train(s, e);
   if (s->out[0] || s->force)
     return fail(e, 2, "--%s: has an effect only with tokenize train. Try: leave it out",
                 s->out[0] ? "out" : "force");
