@@ -2449,6 +2449,7 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 
 enum { TOYS = 8, TOKENS = 512 };   /* a page's last toys; the longest toy */
 
+/* A tiny model, with the tokens and all maps of its last run. */
 typedef struct Toy {
   Model m;
   Acts a;
@@ -2460,6 +2461,7 @@ enum {
   LINE_HOLDS, LINE_EQUALS, LINE_CONTROL, LINE_REFUTED, LINE_WRONG, LINE_KINDS
 };
 
+/* Counts a run's lines by verdict, and keeps its last TOYS toys. */
 typedef struct Page {
   FILE *out;
   Error *e;
