@@ -5027,7 +5027,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   if (B > s->batch)
     return fail(e, 1, "measure: expected at most %d sequences at a time, found "
                 "%d", s->batch, B);
-  a->probe = s->probe;
+  a->probe = s->probe;   /* attention then fills the maps */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
   for (int l = 0; l < s->L; l++) {
