@@ -1110,7 +1110,7 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
     f[j] = x[j] < 0 ? 0 : x[j];
 }
 
-static real positive(real x) { return x > 0 ? x : 0; }
+static real positive(real x) { return x <= 0 ? 0 : x; }   /* NaN stays NaN */
 
 /* Any n. f must not overlap x, which is read again after f is written. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
@@ -1254,7 +1254,7 @@ static const real NORMALIZER_EPS = (real)1e-8;
 
 /* s of one score, and its slope s'. A masked z has 0 for both. */
 static real similarity(int sim, real z, real *slope) {
-  real s = real_exp(z < 0 ? z : 0);      /* e^min(z,0): nothing overflows */
+  real s = real_exp(z > 0 ? 0 : z);      /* e^min(z,0): nothing overflows */
   switch (sim) {
   case SIM_EXP:
     *slope = real_exp(z);

@@ -479,8 +479,8 @@ static void model_backward__nan_is_seen(Test *t) {
       *at = (real)NAN;
       double loss = lab_gradients(&b);
       gradient_norm(&b.m, &bad);
-      fact(t, isnan(loss) || bad, "NaN in %s gives the loss %g, %s", x->name,
-           loss, b.flags);
+      bool seen = isnan(loss) || (bad && !strstr(x->name, "phi"));
+      fact(t, seen, "NaN in %s gives the loss %g, %s", x->name, loss, b.flags);
       *at = was;
     }
 }
