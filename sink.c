@@ -4803,11 +4803,13 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * held-out documents (data_probe), or random or repeated ids (Table 1). */
 
 /* ----------
- * 11.0  A measurement
+ * 11.0  A measurement   sections 3.1, 3.2
  *
  * A measurement is a forward that looks after each block, so all blocks share
- * the activations and the pair of maps of one. */
+ * the activations and the pair of maps of one. Each forward adds to the sums in
+ * a Sinks; sinks_finish turns them into means. */
 
+/* The mean m of a row's own token, and of the one before it. */
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
@@ -4818,8 +4820,8 @@ static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
 
-/* Room, its sums 0, for `batch` sequences of T tokens at a time; results quote
- * eps[0]. */
+/* Room, its sums 0, for `batch` sequences of T tokens at a time and n_eps <=
+ * EPS_MOST thresholds; results quote eps[0]. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
                  const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
@@ -4861,6 +4863,7 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
   return 0;
 }
 
+/* Harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
   free(s->sums);
   free(s->attends);
@@ -4871,7 +4874,7 @@ void sinks_free(Sinks *s) {
 }
 
 /* Notes the first x that is not finite: a NaN is above no eps and would pass
- * for no sink. */
+ * for no sink. `where` formats block and head, from 1. */
 static void sinks_watch(Sinks *s, double x, const char *where, int block,
                         int head) {
   if (!s->bad[0] && !isfinite(x))
@@ -4915,7 +4918,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
   for (idx i = first; i < s->N; i++) {
     double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
     s->plain_entropy[lh] += nats / s->T;
-    /* 1 to rounding counts as 1 */
+    /* entropy of m / sum; 1 to rounding counts as 1 */
     if (sum > 0 && fabs(sum - 1) > 256 * REAL_EPS)
       nats = nats / sum + log(sum);
     s->weighing[lh] += sum > 0;
@@ -4927,7 +4930,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
   }
-  for (idx i = 1; i < s->T; i++) {   /* S - T: token 1's column */
+  for (idx i = 1; i < s->T; i++) {       /* S - T: token 1's column */
     const real *own = m + (first + i) * S + S - s->T + i;
     s->self[lh] += own[0] / (double)(s->T - 1);
     s->prev[lh] += own[-1] / (double)(s->T - 1);
@@ -4942,7 +4945,7 @@ static double mean_length(idx n, idx D, const real *x) {
   return sum;
 }
 
-/* The largest |x|, for x [n]; -1 if all are NaN. */
+/* The largest |x|, for x [n]; -1 when all of them are NaN. */
 static real largest(idx n, const real *x) {
   real most = -1;
   for (idx j = 0; j < n; j++)
@@ -5005,9 +5008,9 @@ static int by_size(const void *a, const void *b) {
  * the largest |h| in a block's output, and that output's median |h|. */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
-  real *h = s->extreme + b * n;   /* [N,C] */
+  real *h = s->extreme + b * n;          /* [N,C] */
   if (s->bad[0])
-    return;   /* a NaN cannot be sorted */
+    return;                              /* a NaN cannot be sorted */
   for (idx j = 0; j < n; j++)
     h[j] = real_abs(h[j]);
   qsort(h, (size_t)n, sizeof(real), by_size);
@@ -5027,7 +5030,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   if (B > s->batch)
     return fail(e, 1, "measure: expected at most %d sequences at a time, found "
                 "%d", s->batch, B);
-  a->probe = s->probe;   /* attention then fills the maps */
+  a->probe = s->probe;                   /* attention then fills the maps */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
   for (int l = 0; l < s->L; l++) {
@@ -5076,8 +5079,8 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many of n sequences a forward takes: what ROOM holds, at most 16 unless
- * each forward reads the model's file. */
+/* How many of n sequences a forward takes: what ROOM holds (a head has two maps
+ * of T^2 numbers), at most 16 unless each forward reads the model's file. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
@@ -5156,7 +5159,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
  * ROW_COLUMNS names them for all tables. NaN, which prints as -, is 0/0 or what
  * was not measured. data/paper/tables.c writes CSV and JSON. */
 
-/* Its name in CSV and JSON, its heading, a format for unit * x. */
+/* A column: its name in CSV and JSON, its heading, a format for unit * x. */
 typedef struct Column {
   const char *name, *head, *form;
   int width;
@@ -5180,7 +5183,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* [FIG19] alpha of a column, by layer and head. */
+/* [FIG19] alpha of a column, by layer (down) and head (across). */
 static void heat_map(const char *title, const char *column_name, const Sinks *s,
                      int column, FILE *out) {
   fprintf(out, "%s %s\n", title, column_name);
@@ -5219,6 +5222,7 @@ static void outcome_free(Outcome *o) {
   free(o->map);
 }
 
+/* What pages and tables show of a training, measured or not. */
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
@@ -5363,8 +5367,8 @@ static void dump_forget(const Dump *d) {
   bytes_free(&names);
 }
 
-/* No flag that is idle or would refuse its value, and no --init or --seed of a
- * loaded model. */
+/* The flags that make this dump again: none that is idle or would refuse its
+ * value, and no --init or --seed of a loaded model. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM];
   Bytes out = {0};
@@ -5388,7 +5392,7 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-/* The T real rows of every block's map [B,H,N,S]. */
+/* The T real rows of every block's map [B,H,N,S]: [L,B,H,T,S]. */
 static void dump_map(Dump *d, const char *name, const real *map) {
   idx L = d->m->c.layers, H = d->m->c.heads, T = d->T, S = d->S;
   npy_begin(d, name, (idx[5]){L, d->B, H, T, S});
@@ -5407,7 +5411,7 @@ static void dump_alpha(Dump *d, const real *metric) {
   }
 }
 
-/* Every block's q [B,N,H,D] or k [B,N,K,D], by query head. */
+/* Every block's q [B,N,H,D] or k [B,N,K,D], by query head: [L,B,H,N,D]. */
 static void dump_heads(Dump *d, const char *name, bool keys) {
   const Config *c = &d->m->c;
   idx H = c->heads, N = d->N, D = c->head_dim, own = keys ? c->kv_heads : H;
@@ -5454,7 +5458,7 @@ static void dump_tensors(Dump *d, bool gradients) {
   }
 }
 
-/* All blocks' maps. The caller frees them and a->probe. */
+/* All blocks' maps, for a forward. The caller frees them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T)
           * config_columns(c, a->T), all = c->layers * map;
@@ -5516,7 +5520,8 @@ static int dump_run(Dump *d, const Ids *file) {
 /* ==========
  * 12  The main job   Tables 4, 10 and 15 in small
  *
- * `sink run` trains a small model three times from one seed on the same tokens:
+ * `sink run` trains a small model three times, from one seed on the same
+ * tokens, says in a line each what became of the sink, and shows the numbers:
  *
  *   softmax   the first token of every sequence fixed      Table 10: a sink
  *   k-bias    the same with a learned key k*, value 0      Table 4: it moves
@@ -5545,8 +5550,8 @@ static const char *sink_word(double times) {
   return times < ABSENT ? "no sink" : "unclear";
 }
 
-/* What a key bias did to the sink: `sink` in the softmax arm, `left` on token
- * 1, `star` on *. */
+/* What a key bias did to the sink, in multiples of even rows' alpha: `sink` in
+ * the softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
   if (sink < SHOWS && star < SHOWS)
     return "no sink on *";
@@ -5608,6 +5613,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
           "(%s).\n", s->eps, n, s->eval_T, o->tokens, o->text, o->read);
 }
 
+/* If an arm diverged, there is no verdict and no map. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out,
                        Bytes *verdict, Error *e) {
   for (int i = 0; i < ARMS; i++)
@@ -5632,7 +5638,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   }
 }
 
-/* A divergence is a result: the run continues. */
+/* A divergence is a result: its error goes to `why`, and the run continues. */
 static bool take_divergence(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || !isnan(t->loss))
     return false;
@@ -5669,9 +5675,9 @@ static int read_once(const Settings *s, Error *e) {
   return fail(e, 2, "-: standard input cannot be read twice. Try: a file");
 }
 
-/* s becomes the first arm's settings, which the rest take. With --out each has
- * a checkpoint and a log there. ./paper's --resume goes on with these; it
- * measures a finished arm again and begins a missing one. */
+/* Runs the arms; s becomes the first one's settings, which the rest take. With
+ * --out each has a checkpoint and a log there. ./paper's --resume goes on with
+ * these; it measures a finished arm again and begins a missing one. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
   char file[2 * ARMS][PATH_ROOM] = {{0}};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
@@ -5742,21 +5748,21 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *   Panels     B, and in a large product A, is packed one tile wide, so that a
  *              tile reads consecutive bytes.
  *   Order      An element of C takes the sums of DEPTH steps of p in turn, in
- *              any tile or task.
+ *              any tile or task: one thread and sixteen give the same bits.
  *
- *           x86-64  AVX2    AVX-512       ARM
- *   lanes   4       8       16            4      floats
- *   tile    6 x 8   6 x 16  8 x 32 or 48  8 x 8  floats
+ *              x86-64   AVX2     AVX-512        ARM
+ *   lanes      4        8        16             4       floats
+ *   tile       6 x 8    6 x 16   8 x 32 or 48   8 x 8   floats
  *
  * GCC fuses multiply and add by default, not under -std=c11 (`bench gemm`). */
 
 /* ----------
  * 13.1  Lanes: the only lines that say "vector" to a compiler
  *
- * `bytes` is a constant 16, 32 or 64. No vector is an argument, since instances
- * would differ in calling convention. Arrays that only VECTOR reaches live in
- * registers where loops count 0, 1, 2, ..; Clang does not unroll steps of
- * `lanes`. */
+ * `bytes` is a constant 16, 32 or 64; VECTOR(p) is the vector at p. No vector
+ * is an argument, since instances would differ in calling convention. Arrays
+ * that only VECTOR reaches live in registers where loops count 0, 1, 2, ..;
+ * Clang does not unroll steps of `lanes`. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -5778,7 +5784,7 @@ typedef real Four __attribute__((LANES(4 * sizeof(real))));
   }
 #define FETCH(p, writes) __builtin_prefetch(p, writes)
 
-/* Picks from a0 .. a3, b0 .. b3, as 0 to 7. */
+/* Picks from a0 .. a3, b0 .. b3, as 0 to 7; GCC takes a vector of numbers. */
 #ifdef __clang__
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -5814,7 +5820,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* On one vector each. */
+/* For one vector: c += a b with one number a; c += a b lane by lane; c = b. */
 INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
   WITH_LANES(VECTOR(c) += a * VECTOR(b))
 }
@@ -5825,6 +5831,7 @@ INLINE void lanes_copy(int bytes, real *c, const real *b) {
   WITH_LANES(VECTOR(c) = VECTOR(b))
 }
 
+/* n / size, rounded up. */
 INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }
 
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
@@ -5904,7 +5911,7 @@ INLINE void tile(int bytes, const int rows, const int cols, bool packed,
   idx down = t.a.row, next = t.a.col;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX] = {0};
-  if (packed) {   /* constants, for the compiler */
+  if (packed) {                          /* constants, for the compiler */
     down = 1;
     next = rows;
   }
@@ -5975,6 +5982,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   }
 }
 
+/* Few rows or a small B do not repay packing B. */
 INLINE bool reads_b(bool packed, Product p) {
   bool small = p.m <= FEW_ROWS || (p.m <= BAND && p.k * p.b.row <= SMALL);
   return !packed && p.b.col == 1 && small;
@@ -6055,6 +6063,7 @@ INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 
+/* first ? a : b, where a compiler might branch. */
 INLINE float either(bool first, float a, float b) {
   uint32_t mask = 0u - (uint32_t)first;
   return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
@@ -6268,8 +6277,8 @@ SPANS(cumulative_for, cumulative_of(x[l]))
 SPANS(log_for, log_of(x[l]))
 SPANS(pow_for, pow_of(x[l], p))
 
-/* k may be 0. Up to SPARE packed numbers lie on the stack, which may be small;
- * without memory for more, each tile is packed alone. */
+/* On this thread; k may be 0. Up to SPARE packed numbers lie on the stack,
+ * which may be small; without memory for more, each tile is packed alone. */
 static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
   bool bands = packed || p.a.col != 1;
@@ -6279,7 +6288,7 @@ static void product_here(Isa isa, bool packed, Product p) {
   real *room = few, *more = NULL;
   if (size > SPARE)
     more = malloc((size_t)(size + LANES_MAX) * sizeof(real));
-  if (more) {   /* from the next cache line on */
+  if (more) {                            /* from the next cache line on */
     room = more + -(uintptr_t)more % 64 / sizeof(real);
   } else if (size > SPARE) {
     m = ROWS_MAX / 2;
@@ -6330,7 +6339,7 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
   matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* On this thread alone, inside parallel loops. */
+/* On the calling thread alone, inside parallel loops. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
                         idx k, bool add) {
   product_here(isa_best(), false, (Product){c, ldc, a, b, m, n, k, add});
@@ -6410,11 +6419,11 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 /* ==========
  * 14  Attention in tiles
  *
- * 14.1  A row of scores: 3.6 in vectors
+ * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
- * row_stat is log Z for exp (under clamp log sum, whose sign tells the branch),
- * else the signed sum or the p-norm. As in 3.6 exp is relative to the row's
- * largest score, top:
+ * row_stat, from which the backward makes a row again, is log Z for exp (under
+ * clamp log sum, whose sign tells the branch), else the signed sum or the
+ * p-norm. As in 3.6 exp is relative to the row's largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
  *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p   [E44] temperature 1/p
@@ -6451,8 +6460,8 @@ static void over_Z(idx n, real *y, real Z) {
     zero(y, n);
 }
 
-/* [E43] The p-norm of s [n], relative to the largest |s_j| so that no power
- * overflows. spare [n] is scratch. */
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j| so that
+ * no power overflows; 0 for a row of zeros. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
   for (idx j = 0; j < n; j++)
     spare[j] = real_abs(s[j]);
@@ -6474,6 +6483,7 @@ static real row_normalizer(const Config *c, real row_stat) {
   return c->normalizer == NORMALIZER_ONE ? 1 : row_stat;
 }
 
+/* row_forward for exp. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
   if (c->normalizer == NORMALIZER_ONE) {
     vec_exp(n, z, z, 0);
@@ -6488,18 +6498,18 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
     }
     vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
-    vec_exp(n, z, z, shift);   /* a = e^(z - log Z) */
+    vec_exp(n, z, z, shift);             /* a = e^(z - log Z) */
     return top + shift;
   }
-  vec_exp(n, z, z, top);   /* s e^-top */
+  vec_exp(n, z, z, top);                 /* s e^-top */
   real sum = vec_sum(n, z), log_sum = top + real_log(sum);
   if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0)
-    sum = real_exp(-top);   /* Z = 1 */
+    sum = real_exp(-top);                /* Z = 1 */
   vec_scale(n, z, 1 / sum);
   return log_sum;
 }
 
-/* z [n] becomes the weights a = s/Z. Returns row_stat. */
+/* z [n] becomes the weights a = s/Z. Returns row_stat. spare [n] is scratch. */
 static real row_forward(const Config *c, idx n, real *z, real *spare) {
   if (c->sim == SIM_EXP)
     return row_exp(c, n, z, spare);
@@ -6530,7 +6540,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat,
   bool is_exp = c->sim == SIM_EXP, one = c->normalizer == NORMALIZER_ONE;
   if (c->normalizer == NORMALIZER_CLAMP)   /* [T15] is Z = 1? */
     one = is_exp ? !(row_stat > 0) : real_abs(row_stat) <= 1;
-  if (is_exp) {   /* s' = s, and e^(z - log Z) */
+  if (is_exp) {                          /* s' = s, and e^(z - log Z) */
     vec_exp(n, a, z, one ? 0 : row_stat);
     copy(deriv, a, n);
   } else {
@@ -6539,7 +6549,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat,
     over_Z(n, a, Z);
     over_Z(n, deriv, Z);
   }
-  copy(dlogz, deriv, n);   /* s'/sum */
+  copy(dlogz, deriv, n);                 /* s'/sum */
   if (one)
     zero(dlogz, n);
   else if (c->normalizer == NORMALIZER_CLAMP && !is_exp && row_stat < 0)
@@ -6573,12 +6583,12 @@ enum { TILE = 32 };
 /* A task's sizes and scratch. Transposed k and v let products read rows. x, dk
  * and dv are copies: in place a head's rows are up to a page apart. */
 typedef struct Tile {
-  idx N, D, ld;              /* ld: length of a row of z, a, da */
-  idx i0, i1, lo, n;         /* its rows; keys lo .. lo+n */
-  real *kt, *vt;             /* [D,ld] [D,ld] */
-  real *x, *dk, *dv;         /* [N,D]; x: v or, backward, k */
-  real *z, *a, *da;          /* [TILE,ld]; z becomes a, or dz */
-  real *deriv, *dlogz, *y;   /* [ld] of one row; y: of a seam */
+  idx N, D, ld;                          /* ld: length of a row of z, a, da */
+  idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
+  real *kt, *vt;                         /* [D,ld] [D,ld] */
+  real *x, *dk, *dv;                     /* [N,D]; x: v or, backward, k */
+  real *z, *a, *da;                      /* [TILE,ld]; z becomes a, or dz */
+  real *deriv, *dlogz, *y;               /* [ld] of one row; y: of a seam */
 } Tile;
 
 /* Length of a row of 1 + N numbers whose second, key 0, begins a cache line. */
@@ -6595,6 +6605,7 @@ WIDE(copy_rows, (real *to, idx ldt, const real *from, idx ld, idx N, idx D),
       to[j * ldt + d] = from[j * ld + d];
 }
 
+/* This thread's piece of scratch. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
   real *at = attention_scratch(a), *z = at + 5 * size + 15;
@@ -6672,7 +6683,7 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
   if (a->probe)
     copy(t->a, z, seen + 1);
   real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
-  zero(z + 1 + seen, t->n - seen);   /* the product reads all */
+  zero(z + 1 + seen, t->n - seen);       /* the product reads all */
   if (a->probe)
     s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
   if (s->weights)
@@ -6680,8 +6691,8 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
   map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
 }
 
-/* One head forward, for rows a->past .. N-1. Row i is row i of k and v, and row
- * i - past of q, o, row_stat and maps. */
+/* One head forward, for rows a->past .. N-1; the rows before are cached. Row i
+ * is row i of k and v, and row i - past of q, o, row_stat and maps. */
 static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   for (idx i0 = a->past; i0 < t->N; i0 = t->i1) {
     idx R = tile_begin(m, a, h, t, i0);
@@ -6698,11 +6709,11 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
-/* THREADS OF A PASS. Waiting threads spin, so a pass uses all of its n cores,
- * unless another program takes time; then all wait for the thread without a
- * core. After losing 20 ms, beyond 0.3 of a core, a pass drops one thread, and
- * tries all again two seconds later. The first pass takes only free cores,
- * since a short run ends before anything is measured. */
+/* THREADS OF A PASS. Waiting threads spin, so a pass uses all the time of its n
+ * cores, unless another program takes some; then all wait for the thread
+ * without a core. After losing 20 ms, beyond 0.3 of a core, a pass drops one
+ * thread, and tries all again two seconds later. The first pass takes only free
+ * cores, since a short run ends before anything is measured. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
@@ -6799,7 +6810,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   matmul_here(t->dv + from, D, transpose_of(t->a + 1, ld), rows_of(dout, of_q), n,
               D, R, true);
   for (idx i = 0; i < R; i++, dq += of_q, q += of_q, dout += of_q) {
-    real dz = t->z[i * ld];   /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+    real dz = t->z[i * ld];              /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (h->kstar) {
       add_times(D, dq, dz, h->kstar);
       add_times(D, h->dkstar, dz, q);
@@ -6833,8 +6844,9 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 14.3  The memory of a model and of a pass
  *
- * Heads lie side by side in a row of q, k, v and o. */
+ * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
 
+/* A slot: the dk*, dv*, dv+, dlogit of one head of one sequence. */
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
 /* N keys, of which a->past are cached, and the R queries after these. The loops
@@ -6907,12 +6919,14 @@ static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, true);
 }
 
+/* Adds n numbers of a slot to row r of dt, if the variant has t. */
 static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
   if (t->d)
     vec_add(n, t->d + r * n, slot);
 }
 
-/* [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get 0. */
+/* Adds up the slots [B,H] in order. [T12] Shared k*, v* have row 0. [T13]
+ * Frozen dims of k* get 0. */
 static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
@@ -6950,7 +6964,8 @@ static int model_begin(Model *m, const Config *c, Error *e) {
   return e->status;
 }
 
-/* Memory for all w, or all d, in the list's order. */
+/* Memory for all w, or all d, in the list's order; NULL and an error
+ * without. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
   real *all = grab(m->count, sizeof(real), e), *at = all;
   for (int i = 0; all && i < m->n_tensors; i++) {
@@ -6988,7 +7003,7 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   return e->status;
 }
 
-/* The tensor of a name, say "l3.wq". */
+/* A tensor by its full name ("l3.wq", "wte"). */
 Tensor *model_tensor(const Model *m, const char *name) {
   for (int i = 0; i < m->n_tensors; i++)
     if (!strcmp(m->all[i]->name, name))
@@ -6996,6 +7011,7 @@ Tensor *model_tensor(const Model *m, const char *name) {
   return NULL;
 }
 
+/* Also after a failed model_create; leaves m empty. */
 void model_free(Model *m) {
   if (m->seams.close)
     m->seams.close(m);
@@ -7091,7 +7107,7 @@ static void take_all(const Model *m, Acts *a, int what) {
       take_layer(m, a, la, rows, all);
     la->cosine = a->cosine;
     la->sine = a->sine;
-    if (l > 0 && what == ACTS_ONE)   /* later rows read k and v */
+    if (l > 0 && what == ACTS_ONE)       /* later rows read k and v */
       continue;
     arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi * K}}, 3);
     if (!phi)
@@ -7103,6 +7119,7 @@ static void take_all(const Model *m, Acts *a, int what) {
     m->seams.room(m, a, NULL, all);
 }
 
+/* An Acts with its sizes, and no arena yet. */
 static int acts_plan(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
@@ -7147,8 +7164,8 @@ void acts_free(Acts *a) {
 /* ==========
  * 15  Files, memory, random numbers, errors
  *
- * What the program needs beyond the C library: POSIX calls, and before them
- * what Windows has instead. */
+ * All that the program needs beyond the C library: POSIX calls, and in the
+ * first branch what Windows has instead. */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7478,7 +7495,7 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
  * 16  Command line
  *
  * 16.1  One table of options drives parsing, help, checkpoints, config.json and
- * the echoed command. */
+ * the echoed command. A verb takes the options of its groups. */
 
 const Option OPTIONS[] = {
   WHOLE("layers", MODEL, model.layers, "4", 1, 1024, "blocks (paper: 10)"),
@@ -7648,8 +7665,8 @@ static int differ(const char *a, const char *b) {
 }
 /* The answer to `word`: the nearest of the words looked at. */
 typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
-/* A third of the word's letters, at most three, may differ; the first, which is
- * rarely wrong, counts twice. */
+/* Takes `right` if it is the nearest so far. A third of the word's letters, at
+ * most three, may differ; the first, which is rarely wrong, counts twice. */
 static void near_look(Near *n, const char *right, const char *answer) {
   int most = (int)at_most(((idx)strlen(n->word) + 2) / 3, 3);
   int close = 10 - differ(n->word, right);
@@ -7660,9 +7677,9 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* Looks through data/words.txt: flags, if the verb has them, and advice (with a
- * blank) for this very word or FLAG=VALUE that does not name this program.
- * Without the file only our words are known. */
+/* Looks through data/words.txt, which says what it holds: flags, if the verb
+ * has them, and advice (with a blank) for this very word or FLAG=VALUE that
+ * does not name this program. Without the file only our words are known. */
 static void near_words(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7678,6 +7695,7 @@ static void near_words(Near *n, const Settings *s, unsigned groups) {
   bytes_free(&file);
 }
 
+/* An unknown word is answered by the known ones, or the program that has it. */
 static int choice_set(const Option *o, const Settings *s, int *at,
                       const char *text, Error *e) {
   char word[VALUE_ROOM], key[2 * VALUE_ROOM];
@@ -7719,7 +7737,7 @@ static int number_set(const Option *o, void *at, const char *text,
 }
 
 /* `bounded`: a number must lie within least and most. A default need not: 0
- * often means that another number decides. */
+ * often means that another number decides (head-dim: C / H). */
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e) {
   void *at = (char *)base + o->field;
@@ -7734,7 +7752,7 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
   return 0;
 }
 
-/* The field as text that option_set reads back to the same bits. */
+/* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
   const char *at = (const char *)base + o->field;
   const int *whole = (const void *)at;
@@ -7815,6 +7833,7 @@ const char *option_idle(const char *flag, const Settings *s) {
   return NULL;
 }
 
+/* Do the positions that flag o names lie within the sequence? */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
   int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
@@ -7933,7 +7952,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
   return e->status;
 }
 
-/* Flags in a string, of a variant or an arm. */
+/* Flags in a string, of a variant, an arm or an experiment's row. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -7946,8 +7965,9 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected only flags. Try: sink help", s->words[0]);
   return e->status;
 }
-/* 3.6 says what the sign of s allows; k* and the logit pass through no kernel.
- * Tests: config_resolve__refuses, __near_misses. */
+/* Refuses what has no meaning. 3.6 says what the sign of s allows; k* and the
+ * logit pass through no kernel. Tests: config_resolve__refuses,
+ * __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
   config_fill(c);
@@ -7958,7 +7978,7 @@ static int config_resolve(Config *c, Error *e) {
              || c->extra == EXTRA_LOGIT;
   const struct {
     bool wrong;
-    int is;   /* what stands for %d */
+    int is;            /* what stands for %d */
     const char *why;
   } RULES[] = {
     {!divides, c->dim, "--heads does not divide --dim %d. Try: another --heads, "
@@ -8013,7 +8033,8 @@ static void name_add(Bytes *names, const Settings *s, const char *name) {
     files_list(located(at, name, &s->data, &none), names, &none);
 }
 
-/* What this command reads: a model's training text, too. */
+/* Lists what this command reads: its words, its flags' files, the default text
+ * and tokenizer, a model's training text. */
 static void names_read(Bytes *names, const Settings *s) {
   name_add(names, s, source_name(&s->data));
   name_add(names, s, s->data.own_name);
@@ -8089,7 +8110,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* Claims may depend on the threshold, hence three. */
+/* Sink and alpha of the first columns, at three thresholds, on which claims may
+ * depend. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
   int first = config_column_first(c), from = config_column_star(c);
@@ -8209,7 +8231,8 @@ static int verb_train(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
-/* The command line comes on top of a loaded model's settings. */
+/* A loaded model's settings of model, training and data need no repeating; the
+ * command line is read again on top of them. */
 static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;
@@ -8344,6 +8367,7 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   d->S = config_columns(&d->m->c, (int)d->T);
 }
 
+/* Checks everything before it writes the first array. */
 static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
