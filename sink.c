@@ -2256,9 +2256,9 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *
  * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
  * != 0 should read i != 1). Rows of even weights give alpha_1 = 0.0741 at T =
- * 64 (sink_uniform); below T = 10 they pass for sinks. Sink_1 moves only when a
- * head crosses eps, by 1/(L H). Mean alpha_1 moves earlier; tables show it too,
- * and its multiple of the even value.
+ * 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they pass for sinks.
+ * Sink_1 moves only when a head crosses eps, by 1/(L H). Mean alpha_1 moves
+ * earlier; tables show it too, and its multiple of the even value.
  *
  * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
  * token's: alpha of * and of x* is a mean over the T real rows.
@@ -2283,8 +2283,8 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
-/* Adds alpha of each column of one head's map m [N,S] in one sequence, and
- * 1[alpha > eps] for each eps (F7); lh = l H + h. A NaN stays. */
+/* Adds one head's alpha of every column in one sequence, and 1[alpha > eps] for
+ * each eps (F7); lh = l H + h. A NaN stays. */
 static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m) {
   idx S = s->S, all = s->L * s->H;
@@ -2317,7 +2317,7 @@ static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
 
-/* A companion's block may mix tokens differently. */
+/* Does block l attend? A companion's may mix tokens differently. */
 static bool block_attends(const Model *m, int l) {
   return m->layer[l].mix == mhsa_forward;
 }
@@ -2447,7 +2447,7 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 /* ----------
  * 7.1  The page, and toys to measure on */
 
-enum { TOYS = 8, TOKENS = 512 };   /* a page's last toys; the longest toy */
+enum { TOYS = 8, TOKENS = 512 };   /* kept by a page; of the longest toy */
 
 /* A tiny model, with the tokens and all maps of its last run. */
 typedef struct Toy {
@@ -2475,7 +2475,7 @@ typedef struct Check {
   void (*run)(Page *p);
 } Check;
 
-/* A NaN or infinity is WRONG. */
+/* Prints what was measured, its bound and verdict: WRONG for NaN, infinity. */
 static void page_line(Page *p, int kind, const char *what, double x,
                       double bound) {
   static const char *const SIGNS[] = {"<=", "=", ">=", ">="};
@@ -2998,9 +2998,9 @@ static double off_equation25(Place s) {
   return fabs(size * cos(dot_of(s) / size) - dot_of(s));
 }
 
-/* Gives a toy these scores, with w of that pair. New W_Q and W_K leave n =
- * LN(h) as the toy's forward made it. W_Q is a n^T/|n|^2 in the pair's column,
- * else 0; W_K is -W_Q. */
+/* Gives a toy z = -xi cos(w (t-i)), w the frequency of that pair. New W_Q and
+ * W_K leave n = LN(h) as the toy's forward made it (7.3). W_Q is a n^T/|n|^2 in
+ * the pair's column, else 0; W_K is -W_Q. */
 static Toy *aimed(Toy *y, int pair, double xi) {
   int C = y->m.c.dim, D = y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
@@ -3162,7 +3162,7 @@ static int checks_run(const Check *more, const char *program, const char *name,
 /* ==========
  * PART II   THE DATA */
 
-/* The types of Parts II to IV, for companions too. */
+/* The types of Parts II to IV. A program that includes this file sees them. */
 
 typedef struct Bytes {          /* a growing array */
   unsigned char *at;
@@ -3211,7 +3211,7 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e);
 
 /* ---------- Part II */
 
-typedef struct Ids {            /* token ids */
+typedef struct Ids {            /* a growing array of token ids */
   int32_t *at;
   size_t size, room;
 } Ids;
@@ -3221,6 +3221,7 @@ typedef struct TokenEntry {
   int32_t left, right;          /* of a merge: the pair it replaces */
 } TokenEntry;
 
+/* Never changed once made. */
 typedef struct Tokenizer {
   int vocab;                    /* V */
   int end, bos, fix;            /* ids around a document, --fix-token; or -1 */
@@ -3280,8 +3281,8 @@ typedef struct Source {
   char first_own[16];           /* and its --first-tokens */
   char random_tokens[64];       /* "1,2": where they stand (section 5) */
   double data_tokens;           /* most training tokens, 0: all (Figure 5) */
-  int bos;
-  double valid;
+  int bos;                      /* <|bos|> before every document */
+  double valid;                 /* share of documents held back */
   uint64_t own;                 /* hash64 of a model's own text; 0: not known */
   char own_name[PATH_ROOM];
   int whole;                    /* no --valid: all of another text is held */
@@ -3326,9 +3327,9 @@ typedef struct Settings {
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
   char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM];
-  const struct Program *program;
+  const struct Program *program;   /* the one that runs */
   struct Films *watched;        /* for a companion's Program.watch */
-  int argc;
+  int argc;                     /* as given */
   char **argv;
   const char *verb;
   unsigned groups;              /* flags it takes */
@@ -3476,7 +3477,7 @@ extern const Verb VERBS[];
 typedef struct Program {
   const char *name;
   const Verb *verbs;            /* ended by a NULL name */
-  const Check *checks;          /* more checks */
+  const Check *checks;          /* more checks, ended by a NULL name */
   const Verb *other;            /* taken where the first word is no verb */
   /* before a training's first step and after each, where s->watched is set */
   int (*watch)(Trainer *t, const Progress *p, Error *e);
@@ -3498,11 +3499,12 @@ typedef struct Program {
 /* ==========
  * 8  Tokenizer   section 2
  *
- * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces and
- * makes every byte of a piece an id. Then, while neighbours are a pair of a
- * list, it replaces the pair that stands first in the list by the pair's own
- * id. The list is learnt from a text (data/text/vocabulary.c), the most
- * frequent pairs first, so a common word ends as one id.
+ * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces,
+ * and makes every byte of a piece an id. A list has pairs of ids, each with an
+ * id: BPE replaces the piece's pair that stands first in the list by its id,
+ * until the piece has none. The list is learnt from a text
+ * (data/text/vocabulary.c), the most frequent pairs first, so a common word
+ * ends as one id.
  *
  * A piece is the longest of
  *   letters   one space or none, then bytes A-Z, a-z, and from 0x80 up (so
@@ -3602,7 +3604,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
   return t->pool.at + t->token[id].start;
 }
 
-/* The slot of a pair: the id it becomes, or 0, which no merge makes. */
+/* The slot of the id that a pair becomes; 0, which no merge makes: it is
+ * none. */
 static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)left << 32 | (uint64_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio spreads keys */
@@ -3821,7 +3824,7 @@ typedef struct Document {
   size_t from, to;   /* its bytes, in all that was read */
 } Document;
 
-/* Lists the documents but for blank ones. */
+/* Reads all that --text names; lists its documents but for blank ones. */
 static void source_read(const Source *s, Bytes *all, Bytes *documents,
                         Error *e) {
   Bytes names = {0};
@@ -3905,7 +3908,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
   return id_add(out, d->end, e);
 }
 
-/* A text is cut at white space. */
+/* Where to cut the last document: a text at white space. */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
@@ -4379,8 +4382,8 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Makes room once the file is known to hold `count` parameters. A model to
- * evaluate has neither gradients nor moments. */
+/* Makes room for `count` parameters, once the file is known to hold as many. A
+ * model to evaluate has neither gradients nor moments. */
 static void checkpoint_room(const Passage *c, Trainer *t, idx count,
                             int parts) {
   Error *e = c->e;
@@ -4491,7 +4494,8 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
  * another model's parameters, to fine-tune it ([FIG30], appendix D;
  * data/paper/drawn.c). */
 
-/* A model and moments that were read stay. */
+/* A model and moments that were read stay; else the model is drawn from the
+ * seed. */
 static int trainer_ready(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   Source *d = &t->s.data;
@@ -4540,8 +4544,8 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               : "eval --tokens FILE, as it had no tokenizer");
 }
 
-/* Models this small have formed no sink under rotary positions where sequences
- * begin with whatever the text has there. */
+/* Warns that models this small have formed no sink under rotary positions where
+ * sequences begin with whatever the text has there. */
 static void warn_no_sink(const Trainer *t) {
   const Config *c = &t->m.c;
   bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
@@ -4747,7 +4751,10 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
   return checkpoint_write(t->s.out, t, e);
 }
 
-/* When a run diverges, its log ends with a line "# step N: why", which --resume
+/* A look at the sink and a line of the log come every --log-every steps and at
+ * the last, a checkpoint every --save-every steps and at the end.
+ *
+ * When a run diverges, its log ends with a line "# step N: why", which --resume
  * drops, and the checkpoint before stays. If a resumed run's first look meets a
  * NaN, training goes on until a step does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
