@@ -2251,14 +2251,14 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *   row 3   0.8  0.0  0.1  0.1
  *
  * The sink has moved from token 1 to *, as in Table 4. The indicator is taken
- * per sequence, then averaged over sequences (F7). The paper has eps = 0.3, T =
- * 64 and 100 sequences.
+ * per sequence, then averaged over sequences (F7), 100 in the paper: a head
+ * counts by how often it has a sink. The paper has eps = 0.3 and T = 64.
  *
  * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
  * != 0 should read i != 1). Rows of even weights give alpha_1 = 0.0741 at T =
  * 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they pass for sinks.
- * Sink_1 moves only when a head crosses eps, by 1/(L H). Mean alpha_1 moves
- * earlier; tables show it too, and its multiple of the even value.
+ * Sink_1 moves only when a head crosses eps, by 1/(L H). So tables also show
+ * mean alpha_1, which moves earlier, and its multiple of the even value.
  *
  * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
  * token's: alpha of * and of x* is a mean over the T real rows.
@@ -2267,7 +2267,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * weight (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, the paper
  * over i >= k: these differ inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha of column j of a map m [N,S]. */
+/* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for *, x*. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
@@ -2283,8 +2283,8 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
-/* Adds one head's alpha of every column in one sequence, and 1[alpha > eps] for
- * each eps (F7); lh = l H + h. A NaN stays. */
+/* Adds, for one head's map m [N,S] in one sequence, alpha of every column, and
+ * 1[alpha > eps] for each eps (F7). lh = l H + h. A NaN stays. */
 static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m) {
   idx S = s->S, all = s->L * s->H;
@@ -2306,7 +2306,7 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   return sum / s->heads;
 }
 
-/* [M1] of a column, and raw mass (11.0). */
+/* [M1] of a column, and raw mass: means over blocks, heads and sequences. */
 static double sinks_alpha(const Sinks *s, int k) {
   return column_mean(s, s->alpha, s->S, k);
 }
@@ -2359,7 +2359,8 @@ static double sink_uniform(const Model *m, int T) {
 }
 
 /* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others; norms
- * [N] are means over sequences. Captions print t != 0 for t != 1. */
+ * [N] are means over sequences. Captions print t != 0 for t != 1. NaN where
+ * there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++)
@@ -2431,13 +2432,14 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  *
  * As in Appendix B.1, A_ti has query t and key i, both from 1.
  *
- * Bounds on rounding are multiples of REAL_EPS. STATES: in each block a number
- * passes some 60 additions of terms of order 1, and through all three an error
- * grows at most 25 times (measured). SCORES: a weight's relative error is its
- * score's absolute one: REAL_EPS times the largest score, about 40, times its
- * rotation, at most 64 radians. EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z =
- * sum + 1e-8. APART: the least difference of what must differ. NINE_DECIMALS:
- * half a unit of the last in a stated number. */
+ * Bounds on rounding are multiples of REAL_EPS, for the float and the double
+ * build. STATES: in each block a number passes some 60 additions of terms of
+ * order 1, and through all three an error grows at most 25 times (measured).
+ * SCORES: a weight's relative error is its score's absolute one: REAL_EPS times
+ * the largest score, about 40, times its rotation, at most 64 radians.
+ * EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART: the least
+ * difference of what must differ. NINE_DECIMALS: half a unit of the ninth, the
+ * last of a stated number. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2492,7 +2494,8 @@ static void page_line(Page *p, int kind, const char *what, double x,
           bound, WORDS[found]);
 }
 
-/* holds: x <= bound; equals: x is bound; control and refutes: x >= bound. */
+/* holds: x <= bound. equals: x is the number stated. control and refutes: the
+ * statement fails, x >= bound, without its premise or as printed. */
 #define VERDICT(name, kind)                                                    \
   static void name(Page *p, const char *what, double x, double bound) {        \
     page_line(p, kind, what, x, bound);                                        \
@@ -2537,7 +2540,7 @@ static real *maps_create(Acts *a, const Config *c, Error *e);
 
 /* A toy of the default flags and these, run on one repeated token (seed
  * REPEATED) or on random ones (other seeds). If it cannot be made it is empty,
- * and the checks end. */
+ * with no block and T = 0, and the checks end. */
 enum { REPEATED, RANDOM };
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 "
@@ -2567,13 +2570,14 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   return y;
 }
 
+/* Runs the toy again on its first token alone. */
 static Toy *alone(Toy *y) {
   y->T = y->T > 0;
   toy_forward(y);
   return y;
 }
 
-/* A NaN wins. */
+/* The larger, the smaller; a NaN wins either. */
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
@@ -2601,7 +2605,7 @@ static double toy_spread(const Toy *y, int from, int to, const Toy *other) {
 }
 
 /* A place in a toy's maps: block, head, query t, key i; i = 0 is the extra
- * column or the sink token. */
+ * column or the sink token. A_ti reads the metric's map. */
 typedef struct Place { const Toy *y; int l, h, t, i; } Place;
 
 static double entry(Place s, const real *map) {
@@ -2640,7 +2644,7 @@ static double alpha(const Toy *y, int k) {
   return sum / heads;
 }
 
-/* [M2] Sink_1 of one sequence. */
+/* [M2] Sink_1 of one sequence: the share of heads with alpha_1 > eps. */
 static double sink_share(const Toy *y, double eps) {
   int heads = y->m.c.layers * y->m.c.heads;
   double over = 0;
@@ -2668,9 +2672,9 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
  * Proof. Let h_1 = .. = h_T enter a block. All values are then one v, and a
  * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
  * else in a block acts on each token alone. So equal states leave it if (and,
- * but for chance, only if) A_t is the same for all t in every head; and so on,
- * block by block. If a single token's row has that sum too, they are the states
- * of the token alone, T = 1.
+ * but for chance, only if) A_t is the same for all t in every head, whatever
+ * the norm, the ffn or the score; and so on, block by block. If a single
+ * token's row has that sum too, they are the states of the token alone, T = 1.
  *
  * Positions added to the input separate the states: h_t^0 = x W_E + p_t. The
  * rest is A_t; s(n) is s at distance n, and sum_t its sum over n < t:
@@ -2764,7 +2768,7 @@ static void check_rules(Page *p) {
  * instead, and with an extra column it is less than 1: W_Q and W_K then matter.
  * A prefix lets row 1 see ahead. */
 
-/* Other tokens after the first, which may be x*. */
+/* Runs the toy again with other tokens after the first, which may be x*. */
 static Toy *other_tokens(Toy *y) {
   for (int t = 1 - y->m.c.sink_token; t < y->T; t++)
     y->ids[t] = (y->ids[t] + 1) % 13;
@@ -2956,7 +2960,7 @@ static void check_prop3(Page *p) {
  *
  * With w = 0.05 alpha_1 passes 0.3 at xi near 10. */
 
-/* q_t and k_i [D], rotated. */
+/* q_t and k_i [D] as the model left them, rotated; <q_t, k_i>; |q_t||k_i|. */
 static const real *query(Place s) {
   const Config *c = &s.y->m.c;
   return s.y->a.layer[s.l].q + ((s.t - 1) * c->heads + s.h) * c->head_dim;
@@ -2977,7 +2981,7 @@ static double off_equation4(Place s) {
   return fabs(score(s) - dot_of(s) / sqrt(s.y->m.c.head_dim));
 }
 
-/* Equation 28's bound, in a form that cannot overflow. */
+/* Equation 28's bound, in a form that cannot overflow; A_ti over it. */
 static double equation28(double xi, int t) {
   return 1 / (1 + (t - 1) * exp(-2 * xi));
 }
@@ -2986,7 +2990,7 @@ static double over_equation28(Place s) {
   return s.t > 1 ? A_ti(s) / equation28(xi, s.t) : 0;
 }
 
-/* How far A_t1 is off equation 27, and <q, k> off 25, as printed. */
+/* How far A_t1 is off equation 27 as printed, and <q, k> off equation 25. */
 static double off_equation27(Place s) {
   double sum = 0;
   for (Place j = {s.y, s.l, s.h, s.t, 1}; j.i <= s.t; j.i++)
@@ -3061,9 +3065,9 @@ static void check_pnorm(Page *p) {
 /* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
- * Sink_1 falls from 1 to 0 between eps = A_11/T = 1/T and 1. That needs A_11 =
- * 1, as under softmax; an extra column takes a share of it, and the mlp kernel
- * can make a row 0. */
+ * alpha_1 is at least A_11/T = 1/T and at most 1: Sink_1 falls from 1 to 0
+ * between these eps. That needs A_11 = 1, as under softmax; an extra column
+ * takes a share of it, and the mlp kernel can make a row 0. */
 
 static double row_sum(Place s) {
   double sum = 0;
@@ -3240,7 +3244,7 @@ typedef struct Tokenizer {
 typedef int TokenizerReader(const unsigned char *bytes, size_t n,
                             const char *name, Tokenizer *t, Error *e);
 
-#define DOCUMENT_END "<|endoftext|>"
+#define DOCUMENT_END "<|endoftext|>"   /* between the documents of a text */
 #define SHIPPED_TEXT "data/text/stories.txt"
 
 /* A training's tokens, and how far it has read them. */
@@ -3250,7 +3254,7 @@ typedef struct Data {
   int end, bos, fix;            /* ids that no text has */
   Ids train, held;              /* tokens to train on; held back */
   Ids starts;                   /* where the held documents start in held */
-  bool alike;                   /* the documents are (9.4) */
+  bool alike;                   /* the documents are: the first ones will do */
   idx blocks, pass;             /* the pass of order [blocks] */
   int32_t *order;
   /* draw `number` of a seed for --first-tokens (9.3), or NULL */
@@ -3270,7 +3274,7 @@ typedef struct Data {
   void (*close)(struct Data *d);
 } Data;
 
-/* What a command line says of the tokens. */
+/* What a command line says of the tokens and what is done to them. */
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab;         /* of --tokens; --vocab */
@@ -3361,7 +3365,7 @@ typedef struct Trainer {
   long loss_steps;
 } Trainer;
 
-/* The columns of an evaluation's tables. */
+/* An evaluation's numbers: a row of its tables, with these columns. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
        HELD_LOSS, ROW };
 
@@ -3500,11 +3504,11 @@ typedef struct Program {
  * 8  Tokenizer   section 2
  *
  * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces,
- * and makes every byte of a piece an id. A list has pairs of ids, each with an
- * id: BPE replaces the piece's pair that stands first in the list by its id,
- * until the piece has none. The list is learnt from a text
- * (data/text/vocabulary.c), the most frequent pairs first, so a common word
- * ends as one id.
+ * and makes every byte of a piece an id. Then it merges neighbours by a list of
+ * pairs, each with an id: it replaces the pair of the piece that stands first
+ * in the list by its id, until the piece has no pair of the list. The list is
+ * learnt from a text (data/text/vocabulary.c), the most frequent pairs first,
+ * so a common word ends as one id.
  *
  * A piece is the longest of
  *   letters   one space or none, then bytes A-Z, a-z, and from 0x80 up (so
@@ -3535,9 +3539,9 @@ typedef struct Program {
  */
 
 enum {
-  TOKEN_END = 0,       /* <|endoftext|> */
-  TOKEN_BOS = 1,       /* <|bos|> */
-  TOKEN_FIX = 2,       /* <|fix|> */
+  TOKEN_END = 0,       /* <|endoftext|>  stands after each document */
+  TOKEN_BOS = 1,       /* <|bos|>        begins a document, with --bos */
+  TOKEN_FIX = 2,       /* <|fix|>        an intervention writes it (9.3) */
   TOKEN_BYTE = 3,      /* 3 .. 258: the byte id - 3 */
   TOKEN_MERGE = 259,   /* 259 ..: what merge id - 259 makes */
   PIECE_MAX = 128, TOKENIZER_VOCAB_MAX = 1 << 18,
@@ -3580,6 +3584,7 @@ static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   return 0;
 }
 
+/* Begins any vocabulary: three ids that no text has, then the bytes. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {
     DOCUMENT_END, "<|bos|>", "<|fix|>"};
@@ -3604,8 +3609,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
   return t->pool.at + t->token[id].start;
 }
 
-/* The slot of the id that a pair becomes; 0, which no merge makes: it is
- * none. */
+/* The slot of the id that a pair becomes; of a pair that is no merge it holds
+ * 0, which no merge makes. */
 static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)left << 32 | (uint64_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio spreads keys */
@@ -3617,7 +3622,8 @@ static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   }
 }
 
-/* Without a limit each token could be twice as long as the one before. */
+/* Adds the next merge and its token. Without a limit each token could be twice
+ * as long as the one before. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
                            const char *name, Error *e) {
   unsigned char both[2 * PIECE_MAX];
@@ -3757,16 +3763,16 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  *
  * 9.1  Text   section 2
  *
- * <|endoftext|> separates the documents of a text; white space before one does
- * not count. --text names a file, standard input (-) or a folder, whose files
- * follow by name; the end of a file ends a document. A text that is not UTF-8
- * or has a zero byte is refused. Without --text sink reads the stories that
- * come with it. */
+ * A text is a sequence of documents: stories, chapters, articles. <|endoftext|>
+ * separates them, and white space before one does not count. --text names a
+ * file, standard input (-) or a folder, whose files follow by name; the end of
+ * a file ends a document. A text that is not UTF-8 or has a zero byte is
+ * refused. Without --text sink reads the stories that come with it. */
 
 /* Seeds of what is held back and measured; of --first-tokens to train on. */
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
-/* A byte order mark becomes white space. */
+/* Appends a text and a separator. A byte order mark becomes white space. */
 static int text_read(const char *path, Bytes *out, Error *e) {
   size_t before = out->size;
   if (file_read(path, out, e))
@@ -3919,7 +3925,7 @@ static size_t document_cut(const Bytes *all, Document last, double share,
 }
 
 /* Splits the documents, of a text or of ids (data/text/shards.c), into training
- * and held tokens; an evaluation has held ones alone. */
+ * and held tokens; an evaluation (T = 0) has held ones alone. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -4014,6 +4020,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   return e->status;
 }
 
+/* A pass's order follows from seed and pass: no checkpoint keeps it. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash_number(d->seed, (uint64_t)pass)};
   for (idx i = 0; i < d->blocks; i++)
@@ -4046,7 +4053,7 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *
  * They overwrite, never insert. The target before token p changes with it, and
  * is scored.
- *   --fix-token p        <|fix|>
+ *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, or 1, an id drawn once for a block by
  *                        data/text/first.c; --random-tokens then has such ids
@@ -4089,11 +4096,12 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : s->first_tokens[0] != 0;
 }
 
+/* What stands there: <|fix|>, or draw `number` of a seed by --first-tokens. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->draw ? d->draw(d, seed, number) : d->fix;
 }
 
-/* HELD_SEED: a measurement. 1024 is the authors' script's seed. */
+/* HELD_SEED: the sink is being measured. 1024 is the authors' script's seed. */
 static void intervene(const Data *d, const Source *s, uint64_t seed,
                       uint64_t number, int T, int *ids, int *targets,
                       Error *e) {
@@ -4150,7 +4158,8 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
     spare = (size / T - documents) / n;
   idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
-  /* a pass takes the stretch at `skip` of every document that has it */
+  /* each pass takes the stretch at `skip` of every document that has it; a pass
+   * that finds none is the last */
   for (idx skip = 0; before < got && got < n; skip += stride) {
     before = got;
     for (int i = 0; i < documents && got < n; i++) {
@@ -4320,8 +4329,9 @@ static const char NOT_USED[] =
     "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
     "bias-in all\ntoy none\n";
 
-/* A default may lie outside its flag's bounds: 0 often stands for another
- * field's value. */
+/* Reads lines "flag value" into s. A default may lie outside its flag's bounds:
+ * 0 often stands for another field's value. A companion's flag may stand there
+ * if it is unused. */
 static void settings_lines(Passage *c, Settings *s, unsigned groups,
                            char *text) {
   Error wrong = {0};
@@ -4346,6 +4356,7 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
   strcpy(s->data.first_own, s->data.first_tokens);
 }
 
+/* Settings of `groups`, as a text after its length. */
 static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   char value[PATH_ROOM];
   Bytes text = {0};
@@ -4452,7 +4463,7 @@ static int checkpoint_write(const char *path, const Trainer *t, Error *e) {
   return writing_end(&c.w, e);
 }
 
-/* After a failure t is empty. */
+/* Reads the n bytes at p into t, which a failure leaves empty. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                            bool with_moments, Trainer *t, Error *e) {
   Passage c = {.at = p, .left = n - 8, .with_moments = with_moments,
@@ -4577,8 +4588,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
 
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);   /* 11.0 */
 
-/* Makes an error about a NaN or infinity name the step at which training
- * diverged. Any other stays. */
+/* Turns an error about a NaN or infinity into one that names the step at which
+ * training diverged, and sets t->loss to NAN. Any other stays. */
 static int step_fault(Trainer *t, Error *e) {
   const Error why = *e;
   const char *end = strstr(why.text, NOT_FINITE);
@@ -4591,7 +4602,7 @@ static int step_fault(Trainer *t, Error *e) {
               why.text);
 }
 
-/* shrink, 1 or less: the clip. */
+/* Moves each parameter by `shrink`, 1 or less, times its gradient: the clip. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
@@ -4666,6 +4677,7 @@ static void progress_start(Progress *p, const char *name, bool quiet) {
   *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
   p->shown = p->start;
 }
+/* A line every ten seconds, and one at the end. */
 static void progress_show(const Trainer *t, Progress *p) {
   double now = seconds(), left = t->s.train.steps - (double)t->step;
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
@@ -4751,8 +4763,9 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
   return checkpoint_write(t->s.out, t, e);
 }
 
-/* A look at the sink and a line of the log come every --log-every steps and at
- * the last, a checkpoint every --save-every steps and at the end.
+/* Trains to the last step, a fault or Ctrl-C. A look at the sink and a line of
+ * the log come every --log-every steps and at the last, a checkpoint every
+ * --save-every steps and at the end.
  *
  * When a run diverges, its log ends with a line "# step N: why", which --resume
  * drops, and the checkpoint before stays. If a resumed run's first look meets a
