@@ -31,7 +31,11 @@
  *   da_j    = scale <do, v_j>
  *   delta   = sum_j a_j da_j
  *   dz_j    = (s'_j / Z) da_j - dlogz_j delta
- *   dlogz_j = dlog Z / dz_j                 for each Z in (3.6)
+ *   dlogz_j = dlog Z / dz_j
+ *           = s'_j / Z                                where Z = sum s
+ *           = 0                                       where Z = 1
+ *           = s'_j / sum s where |sum s| > 1, else 0  of the clamp
+ *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    of the p-norm
  *
  * For this the forward keeps one number per row, row_stat: log Z for softmax,
  * FlashAttention's logsumexp (others: 14.1). The backward recomputes the scores
@@ -781,7 +785,7 @@ WIDE(norm_row,
   if (b)
     mu = vec_sum(C, x) / (real)C;
   for (idx ch = 0; ch < C; ch++)
-    y[ch] = x[ch] - mu;
+    y[ch] = x[ch] - mu;                  /* until sigma is known */
   real inverse = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
   for (idx ch = 0; ch < C; ch++)
     y[ch] *= inverse * g[ch];
@@ -804,7 +808,7 @@ static void norm_forward(real *y, real *stat, const real *x, const Norm *w,
     norm_row(C, w->eps, y + n * C, stat + 2 * n, x + n * C, w->g.w, w->b.w);
 }
 
-/* One row of dx. */
+/* One row of dx += (dxn - mean dxn - xn mean(dxn xn)) / sigma. */
 WIDE(norm_row_backward,
      (idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g, bool centred),
@@ -828,7 +832,7 @@ WIDE(norm_row_backward,
     dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* One row's part of dg and db, on `width` columns. */
+/* One row's part of dg += dy xn and db += dy, on `width` columns. */
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
@@ -840,7 +844,8 @@ WIDE(norm_gains,
     db[ch] += dy[ch];
 }
 
-/* Adds to dx [rows,C] and w's gradients; x [rows,C] is the norm's input. */
+/* From dy [rows,C] adds to dx [rows,C] and to w's gradients; x [rows,C] is the
+ * norm's input. */
 static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
                           Norm *w, idx rows) {
   idx C = w->g.rows;
@@ -899,7 +904,7 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
                             Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
   Tensor *b = W->bias;
-  /* y = x W + b:  dx = dy W^T,  dW += x^T dy */
+  /* y = x W + b:  dx = dy W^T,  dW += x^T dy: the product sums over rows */
   matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), rows, in, out, add);
   matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
   if (!b || !b->d)
@@ -947,7 +952,8 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * alpha_1 = 0.334. So Proposition 2 fails as printed (7.6), and Table 3's row
  * "Relative" (Sink_1 35.53, loss 5.45) may be partly the bias itself.
  *
- * Backward (3.7): only T5 learns, drel[bucket(i-j),h] += dz_ij. */
+ * Backward: z_ij = .. + b_h(i-j), so the bias of a distance gets the sum of
+ * dz_ij over its pairs. Only T5 learns: drel[bucket(i-j),h] += dz_ij. */
 
 /* [E6] with the paper's B = 32 buckets and largest distance 128, as the
  * authors' code computes it: one bucket each for 0 to 15, then bucket 16 + k
@@ -1082,7 +1088,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   vec_cumulative(n, cdf, x);   /* (1 + erf)/2 has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++)
-      density[j] = -x[j] * x[j] / 2;
+      density[j] = -x[j] * x[j] / 2;     /* times sqrt(2 pi): e^(-x^2/2) */
     vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++)
       df[j] = cdf[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
@@ -1116,11 +1122,11 @@ static real positive(real x) { return x <= 0 ? 0 : x; }   /* NaN stays NaN */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++)
     f[j] = x[j] > 0 ? 0 : x[j];
-  vec_exp(n, f, f, 0);
+  vec_exp(n, f, f, 0);                   /* e^min(x,0) */
   if (df)
     copy(df, f, n);
   for (idx j = 0; j < n; j++)
-    f[j] += positive(x[j]);
+    f[j] += positive(x[j]);              /* + max(x,0) */
 }
 
 /* The activation of x W1, with or without a gate. */
@@ -1154,7 +1160,7 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
   linear_forward(hidden, x, &w->phi1, rows);
   PARALLEL
   for (idx j = 0; j < n; j++)
-    hidden[j] = positive(hidden[j]);
+    hidden[j] = positive(hidden[j]);     /* hidden = max(x phi1, 0) */
   linear_forward(y, hidden, &w->phi2, rows);
 }
 
@@ -1367,7 +1373,9 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),  so that
  *       da_ij = scale <do_i, v_j>               da_i* = scale <do_i, v*>
  *       dv_j  = scale sum_i a_ij do_i           dv*   = scale sum_i a_i* do_i
- *     a = s / Z in row i gives dz_i* and dz_ij (3.6), * in delta_i too
+ *     a = s / Z in row i (3.6), * among the columns of the sum:
+ *       delta_i = sum_j a_ij da_ij
+ *       dz_ij = (s'_ij / Z_i) da_ij - dlogz_ij delta_i
  *     z_ij = <q_i, k_j> / sqrt(D) + b(i-j),  z_i* = <q_i, k*> / sqrt(D):
  *       dq_i = (sum_j dz_ij k_j + dz_i* k*) / sqrt(D)
  *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
@@ -1618,7 +1626,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * weight, and the sink stays on token 1 (Table 4). The forward is add_row
  * (3.3). Backward: do passes unchanged, dv+ = sum_i do_i. */
 
-/* From a->dout [B,N,H,D] to dv+ in each head's slot. */
+/* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
   idx H = m->c.heads;
   PARALLEL
@@ -2039,7 +2047,10 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 }
 
 /* -log p of the target. y [V] are the logits on entry and, if
- * weight = share / n is not 0, dy on return. */
+ * weight = share / n is not 0, dy on return:
+ *
+ *   -log p = log sum_v e^(y_v - max) + max - y_target
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, real weight) {
   real most = vec_max(V, y), right = y[target];
   vec_exp(V, y, y, most);
