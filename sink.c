@@ -1745,8 +1745,8 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * A block, drawn at the head of chapter 3, turns the stream x = h^{l-1} [B,N,C]
  * into y = h^l:
  *
- *   pre [E2]   u = x + MHSA(n1 x)     y = u + FFN(n2 u)
- *   post [E3]  u = n1(x + MHSA(x))    y = n2(u + FFN(u))
+ *   pre [E2]   u = x + MHSA(n1 x)     y = u + FFN(n2 u)     then a final norm
+ *   post [E3]  u = n1(x + MHSA(x))    y = n2(u + FFN(u))    and no final norm
  *
  * The output is Y = LN(H^L) W_cls. Under post-norm the last n2 is that LN, as
  * in the authors' code.
@@ -4152,6 +4152,11 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
 
 /* ----------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
+ *
+ *   natural   the first T tokens of held documents, as in the paper; then
+ *             further stretches
+ *   random    T tokens drawn evenly from the vocabulary
+ *   repeat    one such token, T times
  *
  * A fixed token is written here too; with --first-tokens it is the one
  * repeated. Sequences are spread over a text, since neighbours may be of one
