@@ -229,6 +229,8 @@ real real_abs(real x);
 int worker(void);
 int workers(void);
 int set_workers(int n);
+/* Sets a pass's threads by how busy the machine is (14.2). */
+static void pace(Acts *a, bool begins);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
@@ -1932,6 +1934,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* The embedding. Leaves the stream a->h = H^0 [B,N,C]. Returns N. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_rows(&m->c, a, T);
+  pace(a, true);
   /* b_h(i-j): T5's may have changed since the last forward */
   if (!a->past)
     biases_tabulate(m, a);
@@ -5944,13 +5947,10 @@ INLINE int tile_width(int bytes, bool packed) {
 INLINE void tile(int bytes, const int rows, const int cols, bool packed,
                  Product t) {
   int lanes = bytes / (int)sizeof(real), width = cols * lanes;
-  idx down = t.a.row, next = t.a.col;
+  /* constants if packed */
+  idx down = packed ? 1 : t.a.row, next = packed ? rows : t.a.col;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX] = {0};
-  if (packed) {                          /* constants, for the compiler */
-    down = 1;
-    next = rows;
-  }
   for (int i = 0; packed && i < rows; i++)
     for (int v = 0; v <= cols; v++)
       FETCH(t.c + i * t.ldc + at_most(v * lanes, width - 1), 1);
@@ -6748,15 +6748,15 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 /* THREADS OF A PASS. Waiting threads spin, so a pass uses all the time of its n
  * cores, unless another program takes some; then all wait for the thread
  * without a core. After losing 20 ms, beyond 0.3 of a core, a pass drops one
- * thread, and tries all again two seconds later. The first pass takes only free
- * cores, since a short run ends before anything is measured. */
+ * thread, and tries all again two seconds later. The first takes free cores
+ * alone, since a short run ends before anything is measured. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
-  int n = workers(), next = n;
-  if (!begins && a->seen > 0)   /* the first block may have no attention */
+  int n = workers(), next = (int)at_most(n, a->threads);
+  if (!begins)
     a->lost = fmax(0, a->lost + (n - 0.3) * (now - a->seen) - (cpu - a->cpu));
   if (a->seen == 0)
-    next = free_cores(n);
+    next = free_cores(next);
   else if (n > 1 && a->lost > 0.02)
     next = n - 1;
   else if (a->retry > 0 && now > a->retry)
@@ -6773,7 +6773,7 @@ static void pace(Acts *a, bool begins) {
 /* attention_forward (3.7): R rows of q and o, past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  pace(a, l == 0 || m->seams.begin);   /* a file may keep it waiting */
+  pace(a, m->seams.begin);   /* a file may keep it waiting */
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -7282,9 +7282,8 @@ int fail(Error *e, int status, const char *format, ...) {
 }
 
 void *grab(idx count, size_t size, Error *e) {
-  bool fits = count >= 0 && (uint64_t)count <= PTRDIFF_MAX / size;
   void *p = NULL;
-  if (fits)
+  if ((uint64_t)count <= PTRDIFF_MAX / size)
     p = calloc((size_t)count + !count, size);
   if (!p)
     fail(e, 1, "out of memory: %.1f MB needed. Try: a smaller --T, --batch, "
@@ -7393,11 +7392,9 @@ uint64_t number_at(const unsigned char *p, int bytes) {
 
 /* Appends to out, which the caller always frees. */
 int file_read(const char *path, Bytes *out, Error *e) {
-  FILE *f = stdin;
+  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
   unsigned char buffer[1 << 15];
   size_t n;
-  if (strcmp(path, "-"))
-    f = fopen(path, "rb");
   if (!f)
     return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
@@ -7493,23 +7490,26 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux counts all running threads; ours are made to run first. Others that run
- * for less than a millisecond do not count. */
+/* Linux counts all running threads. Ours are made to run, unless one core is
+ * left: on a taken core that takes milliseconds. Others that run for under
+ * a millisecond do not count. */
 int free_cores(int own) {
   double begun = seconds();
-  int all, left;
-  PARALLEL
-  for (int i = 0; i < own; i++)
-    (void)worker();
-  do {
+  for (int all = 0, awake = 0;; awake = 1) {
     FILE *f = fopen("/proc/loadavg", "r");
-    if (!f || fscanf(f, "%*s %*s %*s %d", &all) != 1)
+    if (f && fscanf(f, "%*s %*s %*s %d", &all) != 1)
       all = 0;
     if (f)
       fclose(f);
-    left = omp_get_num_procs() - all + own;
-  } while (left < own && seconds() - begun < 1e-3);
-  return (int)at_most(own, left > 1 ? left : 1);
+    int left = (int)at_most(own, omp_get_num_procs() - all + own);
+    if (left < 2)
+      return 1;
+    if (awake && (left == own || seconds() - begun > 1e-3))
+      return left;
+    PARALLEL
+    for (int i = 0; i < own; i++)
+      (void)worker();
+  }
 }
 
 bool file_missing(const char *path) {
@@ -7908,11 +7908,8 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
     if (o->groups & groups)
       near_look(&near, o->flag, o->flag);
   near_words(&near, s, groups);
-  if (strchr(near.best, ' '))
-    return fail(e, 2, "%s: not a flag of this command. Try: %s", word,
-                near.best);
-  return fail(e, 2, "%s: not a flag of this command. Try: --%s", word,
-              near.best);
+  return fail(e, 2, "%s: not a flag of this command. Try: %s%s", word,
+              strchr(near.best, ' ') ? "" : "--", near.best);
 }
 
 /* A variant stands for its flags, in its place; later flags override them. */
@@ -7972,9 +7969,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
   for (int i = 0; i < argc && !e->status && !s->help; i++) {
-    const char *word = argv[i], *next = NULL;
-    if (i + 1 < argc)
-      next = argv[i + 1];
+    const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
     if (*word == '-' && strcmp(word, "-"))
       i += flag_parse(s, word, next, groups, e);
     else if (n < WORDS_MOST)
