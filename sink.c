@@ -6748,8 +6748,8 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 /* THREADS OF A PASS. Waiting threads spin, so a pass uses all the time of its n
  * cores, unless another program takes some; then all wait for the thread
  * without a core. After losing 20 ms, beyond 0.3 of a core, a pass drops one
- * thread, and tries all again two seconds later. The first takes free cores
- * alone, since a short run ends before anything is measured. */
+ * thread, and tries all again a second later. The first takes free cores alone,
+ * since a short run ends before anything is measured. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = (int)at_most(n, a->threads);
@@ -6764,7 +6764,7 @@ static void pace(Acts *a, bool begins) {
   if (next != n) {
     set_workers(next);
     a->lost = 0;
-    a->retry = next < n ? now + 2 : 0;
+    a->retry = next < n ? now + 1 : 0;
   }
   a->seen = now;
   a->cpu = cpu;
@@ -7939,7 +7939,7 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   bool variant = groups & MODEL && !strcmp(flag, "variant");
   const Option *o = option_find(flag + 3 * no, groups);
   bool needs = !o || o->kind != 'b';
-  s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
+  s->help = has_word("h help", flag);
   if (!s->help && !variant && (!o || (no && needs)))
     flag_unknown(s, word, flag, groups, e);
   if (s->help || e->status)

@@ -72,15 +72,14 @@ static double fma_peak(Isa isa, int threads) {
   const double flops = 2.0 * chains_of(16 << isa) * (16 << isa) / (double)sizeof(real);
   double best = 0;
   for (int try = 0; try < TRIES; try++) {
-    const double start = seconds();
+    double start = seconds();
     PARALLEL
     for (int t = 0; t < threads; t++) {
       real x[LANES_MAX];
       for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
       spin_for[isa](TURNS, x, (real)REAL_EPS / 8);
     }
-    const double rate = flops * TURNS * threads / (seconds() - start) * 1e-9;
-    if (rate > best) best = rate;
+    best = fmax(best, flops * TURNS * threads / (seconds() - start) * 1e-9);
   }
   return best;
 }
@@ -88,7 +87,7 @@ static double fma_peak(Isa isa, int threads) {
 /* `peak`, and again so long as a rate is above it: other programs ran while it was measured. */
 static double peak_over(double peak, double rate, Isa isa, int threads) {
   enum { TRIES = 8 };
-  const int all = workers();
+  int all = workers();
   for (int try = 0; try < TRIES && rate > peak; try++) {
     peak = fmax(peak, fma_peak(isa, threads));
     set_workers(1);   /* what one thread reaches, the machine does */
@@ -172,7 +171,7 @@ static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS], Error *e)
 
 /* The instruction set and another program's figures, a line each of one of the two kinds below. */
 static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
-  *isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
+  *isa = own->isa ? (Isa)(own->isa - 1) : isa_best();
   if (*isa > isa_best())
     return fail(e, 2, "--isa: this machine does not have that instruction set. Try: --isa best");
   const char *file = own->peer;
@@ -192,7 +191,7 @@ static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
 
 /* "1.23": how many times the peer's speed this is, by its line that begins with `key`. */
 static const char *beside(char text[16], const Bytes *peer, const char *key, double ours) {
-  const size_t n = strlen(key);
+  size_t n = strlen(key);
   *text = 0;
   for (const char *at = (const char *)peer->at; at; at = strchr(at, '\n'), at += at != NULL) {
     if (strncmp(at, key, n) || at[n] != ' ') continue;
@@ -260,6 +259,7 @@ typedef struct Timed { double seconds, flop, tokens, mb; } Timed;
 static Timed step_time(const Settings *s, double patience, Error *e) {
   Trainer t;
   if (trainer_create(&t, s, e)) return (Timed){0};
+  t.a.seen = 1;                         /* all threads at once: as after a first pass (14.2) */
   double took[15], all = 0;
   int n = 0, most = (int)at_most(s->train.steps, 15);
   for (int i = -(int)at_most(most, 3); i < most && (n < 3 || all < patience) && !e->status; i++) {
@@ -454,6 +454,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
 static int bench_ops(Settings *s, Error *e) {
   enum { COUNT = 7, MOST = 1 << 25 }; Trainer t;
   if (trainer_create(&t, s, e)) return e->status;
+  t.a.seen = 1;
   const Config *c = &t.m.c;
   int A = s->train.accumulate, B = A * s->train.batch, T = s->model.context;
   double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;
