@@ -468,31 +468,38 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item, bool m
   return e->status;
 }
 
-/* Item given: the onset at the null place by kind and N. Rows are given-KIND-N; softmax's own are
- * item onset's. */
+/* Rows given-KIND-N, which softmax has as item onset's: their null places. */
+enum { NULLS = 7, NULL_NS = 4 };
+static const char *const NULL_KINDS[NULLS][2] = {{"onset", "softmax, token 1"}, {"k", "K bias, *"},
+  {"logit", "learned logit, *"}, {"zero", "zero logit, *"}, {"xsa", "XSA, diagonal"},
+  {"token", "sink token, x*"}, {"sigmoid", "sigmoid, token 1"}};
+
+/* The onset of kind k with the first token from 1, 16, 256, or the text's own (at = 0 .. 3). Its
+ * row, and what row_onset says. */
+static int null_onset(const Results *r, int k, int at, int *row, double *mean) {
+  static const char *const places[NULL_NS] = {"1", "16", "256", "text"};
+  char name[64];
+  snprintf(name, sizeof name, k ? "given-%s-%s" : "%s-%s", NULL_KINDS[k][0],
+           !k && at == NULL_NS - 1 ? "natural" : places[at]);
+  *row = experiments_row(r->x, name);
+  return *row < 0 ? 0 : row_onset(r, *row, k ? ONSET_NULL : ONSET_SINK, mean);
+}
+
+/* Item given: the onset at the null place by kind and N. */
 static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
-  enum { KINDS = 7, PLACES = 4 };
-  static const char *const kinds[KINDS][2] = {{"onset", "softmax, token 1"}, {"k", "K bias, *"},
-    {"logit", "learned logit, *"}, {"zero", "zero logit, *"}, {"xsa", "XSA, diagonal"},
-    {"token", "sink token, x*"}, {"sigmoid", "sigmoid, token 1"}};
-  static const char *const places[PLACES] = {"1", "16", "256", "text"};
   static const char *const heads[] = {"onset at the null, million tokens", "N = 1", "N = 16",
                                       "N = 256", "natural text", "256 / 1", "text / 1"};
-  Grid g = grid_make(KINDS, heads, 7, e);
+  Grid g = grid_make(NULLS, heads, 7, e);
   int kept = 1;
-  for (int k = 0; k < KINDS && !e->status; k++) {
-    double mean[PLACES];
-    int is[PLACES];
+  for (int k = 0; k < NULLS && !e->status; k++) {
+    double mean[NULL_NS];
+    int is[NULL_NS], row;
     bool any = false;
     Cell *cell = &g.cell[kept * ACROSS];
-    snprintf(cell[0], CELL, "%s", kinds[k][1]);
-    for (int p = 0; p < PLACES; p++) {
-      char name[64];
-      snprintf(name, sizeof name, k ? "given-%s-%s" : "%s-%s", kinds[k][0],
-               !k && p == PLACES - 1 ? "natural" : places[p]);
-      const int row = experiments_row(r->x, name), what = k ? ONSET_NULL : ONSET_SINK;
-      is[p] = row < 0 ? 0 : row_onset(r, row, what, &mean[p]);
-      if (is[p]) onset_cell(cell[1 + p], r, row, what), any = true;
+    snprintf(cell[0], CELL, "%s", NULL_KINDS[k][1]);
+    for (int p = 0; p < NULL_NS; p++) {
+      is[p] = null_onset(r, k, p, &row, &mean[p]);
+      if (is[p]) onset_cell(cell[1 + p], r, row, k ? ONSET_NULL : ONSET_SINK), any = true;
       if (p < 2 || !is[0] || !is[p] || is[0] + is[p] < 0) continue;
       snprintf(cell[3 + p], CELL, "%s%.2f", is[p] < 0 ? ">" : is[0] < 0 ? "<" : "",
                mean[p] / mean[0]);

@@ -377,6 +377,24 @@ static void first_laws(Bytes *out, const Results *r, const Item *item, Error *e)
   free(s), bytes_free(&line);
 }
 
+/* Item given: the onsets of the kinds whose null place is given, those that have all of them. */
+static void given_told(Bytes *out, const Results *r, Error *e) {
+  Bytes line = {0};
+  int shown = 0, row;
+  bytes_print(&line, e, "A null place, whose weight does nothing, is used early where it is "
+              "given. Its onset with N = 1, N = 256 and on natural text:");
+  for (int k = 1; k < NULLS - 1; k++) {
+    double one, many, text;
+    if (null_onset(r, k, 0, &row, &one) < 1 || null_onset(r, k, 2, &row, &many) < 1 ||
+        null_onset(r, k, 3, &row, &text) < 1) continue;
+    bytes_print(&line, e, "%s %s %.2f %.2f %.2f", shown++ ? ";" : "", NULL_KINDS[k][1], one / 1e6,
+                many / 1e6, text / 1e6);
+  }
+  bytes_print(&line, e, ".");
+  if (shown) wrapped(out, 2, PAGE, "- ", &line, e);
+  bytes_free(&line);
+}
+
 static void first_told(Bytes *out, const Results *r, Error *e) {
   const int at = entry_of(r->x->item, r->x->items, sizeof *r->x->item, "firstness");
   Bytes line = {0};
@@ -395,6 +413,7 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
               "(onset-q.svg)\n\n");
   for (int kind = 0; kind < FIRSTS; kind++) first_rows(out, r, &r->x->item[at], kind, e);
   first_laws(out, r, &r->x->item[at], e);
+  given_told(out, r, e);
   bytes_free(&line);
 }
 
@@ -472,14 +491,13 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
   const int at = entry_of(x->item, x->items, sizeof *x->item, "remedies"),
             softmax = experiments_row(x, "fixed-softmax");
   Bytes line = {0};
-  int rows = 0, self = 0, all[PLACES_OF] = {0};
+  int unseen = 0, all[PLACES_OF] = {0};
   if (at < 0 || isnan(row_mean(r, softmax, "tokens") + row_mean(r, softmax, "times_1"))) return;
   const Item *item = &x->item[at];
   bytes_print(out, e, "\n## Remedies\n\n");
-  bytes_print(&line, e, "Each was trained on %.1f million tokens beside softmax, whose token 1 has "
-              "%.1f times even. Equal loss means within 0.05 nats of it. Below stands where the "
-              "weight is, with token 1's multiple of even rows; in brackets that with one of 16 "
-              "first tokens. Their flags stand in experiments.txt.",
+  bytes_print(&line, e, "Where the weight is after %.1f million tokens, with token 1's multiple of "
+              "even rows (softmax: %.1f); in brackets that with one of 16 first tokens. Equal "
+              "loss: within 0.05 nats of softmax.",
               row_mean(r, softmax, "tokens") / 1e6,
               row_mean(r, softmax, "times_1"));
   wrapped(out, 0, PAGE, "", &line, e);
@@ -493,16 +511,16 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
           remedy_place(r, row, softmax) != place) continue;
       snprintf(other, sizeof other, "drawn-%.80s", name + 6);
       const double drawn = row_mean(r, experiments_row(x, other), "times_1");
-      rows++, self += !isnan(row_mean(r, row, "alpha_self"));
+      unseen += place == IN_OTHERS && isnan(row_mean(r, row, "alpha_self"));
       bytes_print(&line, e, "%s %s %.1f", all[place]++ ? "," : names[place], name + 6,
                   row_mean(r, row, "times_1"));
       if (!isnan(drawn)) bytes_print(&line, e, " (%.1f)", drawn);
     }
     if (all[place]) bytes_print(&line, e, "."), wrapped(out, 2, PAGE, "- ", &line, e);
   }
-  if (self < rows)
-    bytes_print(out, e, "- The diagonal, a token's weight on itself, is measured in %d of these "
-                "%d: `other tokens` may be it.\n", self, rows);
+  if (unseen)
+    bytes_print(out, e, "- Of %d of the `other tokens` the diagonal, a token's weight on itself, "
+                "is not measured.\n", unseen);
   bytes_free(&line);
 }
 
