@@ -2514,10 +2514,10 @@ static double train(Lab *b, int threads, int n) {
   idx count = b->m.count;
   const Tensor *bad;
   real *first = reals(count), *second = reals(count);
-  set_workers(threads);
   b->a.seen = 1;   /* 14.2: as after a first pass */
   model_init(&b->m, INIT_TORCH, 21);
   for (int step = 1; step <= n; step++) {
+    set_workers(threads);   /* pace may have taken some */
     loss = lab_gradients(b);
     double clip = fmin(1, 1 / gradient_norm(&b->m, &bad));
     Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step, clip};
