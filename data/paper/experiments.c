@@ -70,7 +70,7 @@ typedef struct Row {
 
 /* One number of the paper: its text, and what it says; NAN where there is none. */
 typedef struct Printed { const char *text; double value; bool second_hand; } Printed;
-enum { COLUMNS = 8 };
+enum { COLUMNS = 9 };
 
 /* A row as an item shows it, with the paper's numbers for the item's columns. */
 typedef struct Shown { int row; Printed paper[COLUMNS]; } Shown;
@@ -273,7 +273,7 @@ static int read_columns(Reading *r) {
   Item *item = r->item;
   if (item->count) return wrong(r, "columns below an item, above its rows", r->at);
   while (*r->at) {
-    if (item->columns == COLUMNS) return wrong(r, "at most 8 columns", r->at);
+    if (item->columns == COLUMNS) return wrong(r, "at most 9 columns", r->at);
     item->column[item->columns++] = next_word(r);
   }
   return 0;
