@@ -1462,6 +1462,10 @@ static void bench__figures(Test *t) {
             strchr(err, '\n') == err + r.err.size - 2, "bench %d: %s", i, err);
     ran_free(&r);
   }
+  Ran three = ran(FROM_HERE "bench", "gemm --m 1 --n 7 --k 9 --threads 3");
+  fact(t, strstr((char *)three.out.at, "threads=3 ") || three.err.size > 1, "--threads 3: %s",
+       (const char *)three.out.at);            /* without OpenMP it says so */
+  ran_free(&three);
   file_write(SCRATCH "/peer", PEERS[0], strlen(PEERS[0]), fresh(t));
   const Ran fails = ran(FROM_HERE "bench", "length" OF_SIZE "8 --lr 1e3 --wd 1e3 --warmup 0");
   const char *why = (const char *)fails.err.at, *heads = strchr((char *)fails.out.at, '\n');
