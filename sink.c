@@ -1934,7 +1934,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* The embedding. Leaves the stream a->h = H^0 [B,N,C]. Returns N. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_rows(&m->c, a, T);
-  pace(a, true);
+  pace(a, true);   /* the threads of this pass */
   /* b_h(i-j): T5's may have changed since the last forward */
   if (!a->past)
     biases_tabulate(m, a);
@@ -5947,7 +5947,7 @@ INLINE int tile_width(int bytes, bool packed) {
 INLINE void tile(int bytes, const int rows, const int cols, bool packed,
                  Product t) {
   int lanes = bytes / (int)sizeof(real), width = cols * lanes;
-  /* constants if packed */
+  /* if packed, constants for the compiler */
   idx down = packed ? 1 : t.a.row, next = packed ? rows : t.a.col;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX] = {0};
@@ -6753,7 +6753,7 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = (int)at_most(n, a->threads);
-  if (!begins)
+  if (!begins && a->seen > 0)   /* nothing is lost before the first call */
     a->lost = fmax(0, a->lost + (n - 0.3) * (now - a->seen) - (cpu - a->cpu));
   if (a->seen == 0)
     next = free_cores(next);
@@ -7283,7 +7283,7 @@ int fail(Error *e, int status, const char *format, ...) {
 
 void *grab(idx count, size_t size, Error *e) {
   void *p = NULL;
-  if ((uint64_t)count <= PTRDIFF_MAX / size)
+  if ((uint64_t)count <= PTRDIFF_MAX / size)   /* a count below 0 is huge */
     p = calloc((size_t)count + !count, size);
   if (!p)
     fail(e, 1, "out of memory: %.1f MB needed. Try: a smaller --T, --batch, "
@@ -7490,9 +7490,9 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux counts all running threads. Ours are made to run, unless one core is
- * left: on a taken core that takes milliseconds. Others that run for under
- * a millisecond do not count. */
+/* Linux counts all running threads. Ours are made to run, unless only one
+ * core is left: on a taken core that takes milliseconds. Others that run for
+ * less than a millisecond do not count. */
 int free_cores(int own) {
   double begun = seconds();
   for (int all = 0, awake = 0;; awake = 1) {

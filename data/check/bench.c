@@ -454,7 +454,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
 static int bench_ops(Settings *s, Error *e) {
   enum { COUNT = 7, MOST = 1 << 25 }; Trainer t;
   if (trainer_create(&t, s, e)) return e->status;
-  t.a.seen = 1;
+  t.a.seen = 1;                         /* all threads, as in step_time */
   const Config *c = &t.m.c;
   int A = s->train.accumulate, B = A * s->train.batch, T = s->model.context;
   double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;

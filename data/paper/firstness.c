@@ -468,14 +468,14 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item, bool m
   return e->status;
 }
 
-/* Rows given-KIND-N, which softmax has as item onset's: their null places. */
+/* The kinds of rows given-KIND-N with the null place of each; softmax's rows are item onset's. */
 enum { NULLS = 7, NULL_NS = 4 };
 static const char *const NULL_KINDS[NULLS][2] = {{"onset", "softmax, token 1"}, {"k", "K bias, *"},
   {"logit", "learned logit, *"}, {"zero", "zero logit, *"}, {"xsa", "XSA, diagonal"},
   {"token", "sink token, x*"}, {"sigmoid", "sigmoid, token 1"}};
 
-/* The onset of kind k with the first token from 1, 16, 256, or the text's own (at = 0 .. 3). Its
- * row, and what row_onset says. */
+/* Finds the row of kind k with the first token from 1, 16, 256, or the text's own (at = 0 .. 3).
+ * Returns what row_onset does. */
 static int null_onset(const Results *r, int k, int at, int *row, double *mean) {
   static const char *const places[NULL_NS] = {"1", "16", "256", "text"};
   char name[64];

@@ -382,7 +382,7 @@ static void given_told(Bytes *out, const Results *r, Error *e) {
   Bytes line = {0};
   int shown = 0, row;
   bytes_print(&line, e, "A null place, whose weight does nothing, is used early where it is "
-              "given. Its onset with N = 1, N = 256 and on natural text:");
+              "given. With N = 1, N = 256 and on natural text its onset is:");
   for (int k = 1; k < NULLS - 1; k++) {
     double one, many, text;
     if (null_onset(r, k, 0, &row, &one) < 1 || null_onset(r, k, 2, &row, &many) < 1 ||
@@ -402,12 +402,12 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
   if (at < 0) return;
   bytes_print(out, e, "\n## When a sink comes\n\n");
   bytes_print(&line, e, "Training draws the first token from N tokens. q is the geometric mean of "
-              "P(first | token) over them: how well a token shows that it is first. The numbers "
+              "P(first | token): how well a token shows that it is first. The numbers "
               "are million tokens until alpha_1 is 2 times even, geometric means over seeds; > "
-              "marks a bound. ");
+              "is a bound. ");
   if (done < needed)
-    bytes_print(&line, e, "This is unfinished: %d of %d runs with other than ordinary first tokens "
-                "are there, so a number may be of one seed.", done, needed);
+    bytes_print(&line, e, "Of other than ordinary tokens %d of %d runs are there, so a number "
+                "may be of one seed.", done, needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e, "![Tokens until a sink, over q: absent, common and ordinary first tokens]"
               "(onset-q.svg)\n\n");
@@ -495,9 +495,9 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
   if (at < 0 || isnan(row_mean(r, softmax, "tokens") + row_mean(r, softmax, "times_1"))) return;
   const Item *item = &x->item[at];
   bytes_print(out, e, "\n## Remedies\n\n");
-  bytes_print(&line, e, "Where the weight is after %.1f million tokens, with token 1's multiple of "
-              "even rows (softmax: %.1f); in brackets that with one of 16 first tokens. Equal "
-              "loss: within 0.05 nats of softmax.",
+  bytes_print(&line, e, "This is where the weight is after %.1f million tokens. A number is token "
+              "1's multiple of even rows (softmax: %.1f), in brackets with one of 16 first tokens. "
+              "Equal loss means within 0.05 nats.",
               row_mean(r, softmax, "tokens") / 1e6,
               row_mean(r, softmax, "times_1"));
   wrapped(out, 0, PAGE, "", &line, e);
