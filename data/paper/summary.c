@@ -377,21 +377,25 @@ static void first_laws(Bytes *out, const Results *r, const Item *item, Error *e)
   free(s), bytes_free(&line);
 }
 
-/* Item given: the onsets of the kinds whose null place is given, those that have all of them. */
+/* Item given: the onsets by kind, of those that have all of them. */
 static void given_told(Bytes *out, const Results *r, Error *e) {
+  static const int places[] = {0, 2, 3};
   Bytes line = {0};
-  int shown = 0, row;
+  bool any = false;
   bytes_print(&line, e, "A null place, whose weight does nothing, is used early where it is "
-              "given. With N = 1, N = 256 and on natural text its onset is:");
-  for (int k = 1; k < NULLS - 1; k++) {
-    double one, many, text;
-    if (null_onset(r, k, 0, &row, &one) < 1 || null_onset(r, k, 2, &row, &many) < 1 ||
-        null_onset(r, k, 3, &row, &text) < 1) continue;
-    bytes_print(&line, e, "%s %s %.2f %.2f %.2f", shown++ ? ";" : "", NULL_KINDS[k][1], one / 1e6,
-                many / 1e6, text / 1e6);
+              "given. With N = 1, N = 256 and on natural text its onset is");
+  for (int k = 0; k < NULLS; k++) {
+    double mean[3];
+    int is[3], row;
+    for (int p = 0; p < 3; p++) is[p] = null_onset(r, k, places[p], &row, &mean[p]);
+    if (!is[0] || !is[1] || !is[2]) continue;
+    bytes_print(&line, e, "%s %s:", any ? ";" : "", NULL_KINDS[k][1]);
+    for (int p = 0; p < 3; p++)
+      bytes_print(&line, e, is[p] < 0 ? " >%.1f" : " %.2f", mean[p] / 1e6);
+    any = true;
   }
   bytes_print(&line, e, ".");
-  if (shown) wrapped(out, 2, PAGE, "- ", &line, e);
+  if (any) wrapped(out, 2, PAGE, "- ", &line, e);
   bytes_free(&line);
 }
 
