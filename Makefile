@@ -2,7 +2,7 @@
 # make run        the main job: three short trainings, one to three minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
-# make mutants    fifty faults put into Part I and data/later, one at a time: a test must catch each
+# make mutants    sixty faults put into Part I and data/later, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
 # make tables     every run of data/paper/experiments.txt that is missing; TEXTS=FOLDER has books.txt
 # make readme     data/results: its pages and their pictures, from its runs
