@@ -277,7 +277,7 @@ static void experiments_read__by_hand(Test *t) {
       "claim one differs headline Table 4: it moves\n"
       "rule k.alpha_1 < default.alpha_1 by 0.5\nneeds default.times_1 > 2\n"
       "item other somewhere: Other\nrow late small\n"
-      "claim two ordered here: in order\nrule late.loss > k.loss > default.loss\n"
+      "claim two ordered more here: in order\nrule late.loss > k.loss > default.loss\n"
       "claim three equal long here: the same\nrule late.loss = 3 within 0.25\n"
       "claim four exact twice here: always\nrule late.sink_1..5 <= 0.5";
   Experiments x; table_open(&x, TEXT);
@@ -305,7 +305,8 @@ static void experiments_read__by_hand(Test *t) {
        && c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2
        && c[0].side[2].row == 0, "the first claim");
   fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER
-       && c[1].side[2].row == 0 && !c[1].longer && c[2].longer, "the second");
+       && c[1].side[2].row == 0 && !c[1].longer && c[1].more && c[2].longer && !c[2].more,
+       "the second");
   fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
   fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE && c[3].longer && c[3].twice
        && !c[2].twice && is(c[3].side[0].measure, "sink_1..5"), "the fourth");
@@ -1451,6 +1452,8 @@ static void claims_judge__files(Test *t) {
   fact(t, row_again(&x, 0, 1) && !row_again(&x, 3, 1) && row_again(&x, 3, 2), "rows again");
   for (int i = 0; i < 12; i++)                 /* a to d on the first corpus, another, a longer */
     fact(t, row_seeds(&x, i / 3, i % 3 == 0, 1 + i % 3 / 2) == "535535333335"[i] - '0', "%d", i);
+  x.claim[4].more = true;                                /* of a and d, on the first corpus */
+  fact(t, row_seeds(&x, 3, true, 1) == 5 && row_seeds(&x, 3, false, 1) == 3, "more seeds");
   bytes_add(&r.notes, "", 1, &e);
   const char *notes = (const char *)r.notes.at;
   fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: not a whole res"), "notes");

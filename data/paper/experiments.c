@@ -40,8 +40,9 @@ static const Own *own_of(const Settings *s) { return &s->own; }
  *   model NAME [FOLDER] | NUMBER ..       a published model, in huggingface.co/FOLDER
  *   eval FLAGS; each FLAGS         how `./hf eval` measures the item's models, in a table of all or
  *                                  one by one; TEXTS is the folder --texts, NAME the model's
- *   claim NAME KIND [headline|long|twice] REFERENCE: STATEMENT      long: on corpora of times N
- *                                  too; twice: there by M seeds, as N left it open
+ *   claim NAME KIND [headline|long|twice|more] REFERENCE: STATEMENT    long: on corpora of times N
+ *                                  too; twice: there by M seeds, as N left it open; more: by M
+ *                                  seeds on the first corpus
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
@@ -86,7 +87,7 @@ typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
 typedef struct Claim {
   const char *name, *reference, *statement; int item, line, sides, needs;
   ClaimKind kind;
-  bool headline, longer, twice;
+  bool headline, longer, twice, more;
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
   double margin, from;         /* from: NAN where it is not said */
@@ -358,8 +359,10 @@ static int read_claim(Reading *r) {
   int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
   if (kind < 0) return wrong(r, "differs, equal, ordered or exact", word);
   *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
-               .headline = !strncmp(r->at, "headline ", 9), .twice = !strncmp(r->at, "twice ", 6)};
-  if ((c->longer = c->twice || !strncmp(r->at, "long ", 5)) || c->headline) next_word(r);
+               .headline = !strncmp(r->at, "headline ", 9), .twice = !strncmp(r->at, "twice ", 6),
+               .more = !strncmp(r->at, "more ", 5)};
+  c->longer = c->twice || !strncmp(r->at, "long ", 5);
+  if (c->longer || c->headline || c->more) next_word(r);
   /* A line's end and the blank that begins the next are one blank. */
   for (char *two; (two = strstr(r->at, "  ")) != NULL;) memmove(two, two + 1, strlen(two));
   return read_title(r, &c->reference, &c->statement);
@@ -568,11 +571,14 @@ static bool row_again(const Experiments *x, int row, int times) {
 }
 
 /* How many seeds of a row its claims are judged by on the first corpus or on one of `times`: more
- * of a headline claim's, and with more than one of a claim's that is looked at twice. */
+ * of a headline claim's, of one that asks for them, and with `times` above 1 of a claim's that is
+ * looked at twice. */
 static int row_seeds(const Experiments *x, int row, bool first, int times) {
-  for (const Claim *c = x->claim; c < x->claim + x->claims; c++)
-    if (claim_uses(c, row) && (times > 1 ? c->headline || c->twice : first && c->headline))
-      return x->headline_seeds;
+  for (const Claim *c = x->claim; c < x->claim + x->claims; c++) {
+    const bool longer = times > 1 && (c->headline || c->twice);
+    const bool here = first && (c->headline || c->more);
+    if ((longer || here) && claim_uses(c, row)) return x->headline_seeds;
+  }
   return x->seeds;
 }
 
