@@ -386,7 +386,7 @@ static void given_told(Bytes *out, const Results *r, Error *e) {
   Bytes line = {0};
   bool any = false;
   bytes_print(&line, e, "A null place, whose weight does nothing, is used early where it is "
-              "given. With N = 1, N = 256 and on natural text its onset is");
+              "given. This is the onset with N = 1, with N = 256 and on natural text:");
   for (int k = 0; k < NULLS; k++) {
     double mean[3];
     int is[3], row;
