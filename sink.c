@@ -4026,7 +4026,8 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   d->blocks = (idx)d->train.size / (T + 1);
   if (T && !d->blocks && !d->next)
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: "
-         "more text, or a smaller --context", d->name, T + 1, d->train.size);
+         "more text or --data-tokens, or a smaller --context", d->name, T + 1,
+         d->train.size);
   if (!e->status && d->blocks)
     d->order = grab(d->blocks, sizeof(int32_t), e);
   if (e->status || (program->first && program->first(d, s, T, e)))
@@ -4083,7 +4084,7 @@ static int positions_parse(const char *flag, const char *text, int *positions,
     if (end == at || p < 1 || p > 1 << 24 || n == room
         || (*end && (*end != ',' || !end[1])))
       return fail(e, 2, "--%s %s: expected at most %d whole numbers from 1, "
-                  "such as 1,2. Try: --%s 16", flag, text, room, flag);
+                  "such as 1,2. Try: --%s 1", flag, text, room, flag);
     positions[n++] = (int)p;
     at = end + (*end == ',');
   }
@@ -4162,9 +4163,9 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *   repeat    one such token, T times
  *
  * A fixed token is written here too; with --first-tokens it is the one
- * repeated. Sequences are spread over a text, since neighbours may be of one
- * chapter; where documents are alike the first ones serve, as for ./paper's
- * results. */
+ * repeated. The first n documents serve. If they are fewer, further stretches
+ * are spread over them, since neighbours may be of one chapter; but not where
+ * documents are alike, as for ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4580,7 +4581,7 @@ static void warn_no_sink(const Trainer *t) {
   const Config *c = &t->m.c;
   bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
   if (softmax && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
-    fprintf(stderr, "sink: no sink forms at this size on a text's own first "
+    fprintf(stderr, "sink: small models form no sink on a text's own first "
             "tokens; --fix-token 1 gives one\n");
 }
 
@@ -4621,7 +4622,7 @@ static int step_fault(Trainer *t, Error *e) {
               why.text);
 }
 
-/* Moves each parameter by `shrink`, 1 or less, times its gradient: the clip. */
+/* A step from `shrink`, 1 or less, times the gradients: the clip. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
@@ -4772,19 +4773,23 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   return e->status;
 }
 
-/* Writes the log first: it then has every line of the checkpoint's run. */
+/* Writes the log first: it then has every line of the checkpoint's run. A log
+ * that cannot be written does not cost the checkpoint. */
 static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
                     Error *e) {
+  Error unlogged = {0};
   if (t->s.log[0])
-    file_write(t->s.log, log->at, log->size, e);
-  if (e->status || !checkpoint || !t->s.out[0])
-    return e->status;
-  return checkpoint_write(t->s.out, t, e);
+    file_write(t->s.log, log->at, log->size, &unlogged);
+  if (checkpoint && t->s.out[0])
+    checkpoint_write(t->s.out, t, e);
+  if (!e->status)
+    *e = unlogged;
+  return e->status;
 }
 
 /* Trains to the last step, a fault or Ctrl-C. A look at the sink and a line of
  * the log come every --log-every steps and at the last, a checkpoint every
- * --save-every steps and at the end.
+ * --save-every steps and at the end, after a fault as well.
  *
  * When a run diverges, its log ends with a line "# step N: why", which --resume
  * drops, and the checkpoint before stays. If a resumed run's first look meets a
@@ -4794,12 +4799,13 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   const Train *r = &t->s.train;
   Bytes log = {0};
   Error passed = {0};
-  bool saved = t->step > 0;   /* is this step's checkpoint there? */
+  bool saved = t->step > 0;   /* was this step's checkpoint written? */
   bytes_print(&log, e, LOG_HEAD);
   if (t->s.program->log)
     t->s.program->log(t, p, &log, NULL, e);
   if (!e->status && r->steps)
     look_at_sink(t, p, t->step ? &passed : e);
+  passed = (Error){0};
   if (t->s.watched)
     t->s.program->watch(t, p, e);
   double logged = p->start = seconds();
@@ -4809,13 +4815,15 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     if (trainer_step(t, e)
         || (t->s.watched && t->s.program->watch(t, p, e)))
       break;
-    saved = r->save_every && t->step % r->save_every == 0;
+    bool due = r->save_every && t->step % r->save_every == 0;
+    saved = false;
     if ((t->step % r->log_every == 0 || t->step == r->steps)
         && (look_at_sink(t, p, e) || log_line(t, p, &log, e)))
       break;
     progress_show(t, p);
-    if (saved || seconds() - logged > FOLLOW) {
-      run_save(t, &log, saved, e);
+    if (due || seconds() - logged > FOLLOW) {
+      saved = due;
+      run_save(t, &log, due, e);
       logged = seconds();
     }
   }
@@ -4825,13 +4833,13 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   if (!e->status && !saved)
     run_save(t, &log, true, e);
   else if (ended || (e->status && t->step > p->from))
-    run_save(t, &log, false, &passed);
+    run_save(t, &log, !ended && !saved, &passed);
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d; %s", t->step, r->steps,
          t->s.out[0]
          ? "--out has a checkpoint. Try: the same with ./paper and --resume"
-         : "nothing was saved. Try: --out FILE");
+         : "nothing was saved. Try: with --out");
   return e->status;
 }
 
@@ -5137,9 +5145,8 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 
 static int none_held(const Data *d, int T, Error *e) {
   idx n = (idx)d->starts.size, mean = (idx)d->held.size / (n + !n);
-  return fail(e, 1, "no held-out document has %d tokens; on average they have "
-              "%lld. Try: --T %lld, a larger --valid or longer documents",
-              T + 1, mean, mean - (mean > 1));
+  return fail(e, 1, "no document to measure on has %d tokens; on average they "
+              "have %lld. Try: a smaller --T, or longer documents", T + 1, mean);
 }
 
 /* At thresholds eps [n_eps]. After a failure out is empty. */
@@ -5267,10 +5274,9 @@ static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   o->c = t->m.c;
   o->even = sink_uniform(&t->m, T);
   o->star = config_column_star(&o->c) >= 0;
-  o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
+  o->tokens = at_most(blocks, HELD_BLOCKS)
+            * (o->c.context - o->c.prefix + (o->c.prefix > 0));   /* 5.1 */
   sinks_row(&o->s, &o->c, o->loss, o->row);
-  if (t->s.input != INPUT_NATURAL)
-    return;
   strcpy(o->text, t->data.name);
   strcpy(o->read, t->data.read);
 }
@@ -5378,7 +5384,8 @@ static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
   n += snprintf(head + n, 80, "%*s", 64 - (10 + n) % 64, "\n");
   npy_end(d);
   snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
-  if (d->e->status || writing_begin(&d->file.w, d->path, d->e))
+  if (outputs_ready(d->s, (const char *[]){d->path}, 1, d->e)
+      || writing_begin(&d->file.w, d->path, d->e))
     return;
   pass_bytes(&d->file, magic, 8);
   pass(&d->file, (uint64_t)n, 2);
@@ -5568,7 +5575,7 @@ static int dump_run(Dump *d, const Ids *file) {
  *
  * At first t sigmoids sum to t/2, where softmax has 1. The scale brings the two
  * near, and equals a smaller start and learning rate of W_O (equation 42). At
- * scale 1 this arm's loss ends at 3.50 nats. */
+ * scale 1 this arm's loss ends at 3.29 nats, not 2.5. */
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
   {"softmax", "", "Table 10", 0, 0},
@@ -5673,7 +5680,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
     int first = config_column_first(&o[i].c);
     heat_map(o[i].name, "token 1", &o[i].s, first, out);
     if (o[i].star)
-      heat_map(o[i].name, "*", &o[i].s, 0, out);
+      heat_map(o[i].name, o[i].c.extra ? "*" : "x*", &o[i].s, 0, out);
   }
 }
 
@@ -7298,7 +7305,7 @@ uint64_t rng_next(Rng *r) {
   return x ^ (x >> 31);
 }
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-/* Each number's share is off by less than n / 2^53 of it. */
+/* Each number's share is off by less than 2 n / 2^53 of it. */
 uint64_t rng_below(Rng *r, uint64_t n) {
   return (uint64_t)(rng_uniform(r) * (double)n);
 }
@@ -7343,8 +7350,8 @@ size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Room doubles, so n small pieces cost some 2 n copied bytes. Adding nothing
- * also makes b->at non-NULL. */
+/* Room doubles, so n bytes in small pieces cost at most 3 n copied ones. Adding
+ * nothing also makes b->at non-NULL. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = 2 * b->room + 256;
@@ -7355,7 +7362,7 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
       at = realloc(b->at, room);
     if (!at)
       return fail(e, 1, "out of memory: %zu bytes needed. Try: a smaller file",
-                  n);
+                  b->size + n);
     b->at = at;
     b->room = room;
   }
@@ -7440,6 +7447,8 @@ int files_list(const char *path, Bytes *names, Error *e) {
 int writing_begin(Writing *w, const char *path, Error *e) {
   struct stat is;
   *w = (Writing){.path = path};
+  if (e->status)
+    return e->status;
   int n = snprintf(w->beside, sizeof w->beside, "%s.new", path);
   if (n >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one",
@@ -7468,8 +7477,8 @@ void writing_add(Writing *w, const void *at, size_t n) {
  * the first, and its file stays. */
 int writing_end(Writing *w, Error *e) {
   struct stat is;
-  bool lost = !fstat(fileno(w->f), &is) && is.st_nlink == 0;
   bool done = !fflush(w->f) && !ferror(w->f) && to_disk(w->f);
+  bool lost = !fstat(fileno(w->f), &is) && is.st_nlink == 0;
   if (fclose(w->f))
     done = false;
   if (lost)
@@ -7490,9 +7499,9 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux counts all running threads. Ours are made to run, unless only one
- * core is left: on a taken core that takes milliseconds. Others that run for
- * less than a millisecond do not count. */
+/* Linux counts all running threads. Ours are made to run, to be counted, unless
+ * two cores cannot be left: on a taken core that takes milliseconds. Others
+ * that run for less than a millisecond do not count. */
 int free_cores(int own) {
   double begun = seconds();
   for (int all = 0, awake = 0;; awake = 1) {
@@ -7859,8 +7868,8 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"save-every", "with --out", s->out[0]},
     {"valid", "above 0, except in eval", s->data.valid > 0 || s->groups & EVAL},
     {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
-    {"sim kernel normalizer scale extra", "with train, as run sets it itself",
-     strcmp(s->verb, "run")},
+    {"sim kernel normalizer scale extra window",   /* its rule has no window */
+     "with train, as run has its own rows", strcmp(s->verb, "run")},
     MORE_BELONGS
   };
   for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
@@ -8173,8 +8182,8 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
     idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N),
                      norm_ratio(s->knorm + row, s->N),
-                     norm_ratio(s->vnorm + row, s->N)};
-    is[9] = norm_ratio(s->prenorm + row, s->N);
+                     norm_ratio(s->vnorm + row, s->N),
+                     [9] = norm_ratio(s->prenorm + row, s->N)};
     for (int i = 0; i < 6; i++)
       for (int h = l * s->H; h < (l + 1) * s->H; h++)
         is[3 + i] += of_head[i][i < 4 ? 2 * h : h] / s->H;
@@ -8350,8 +8359,6 @@ static int verb_eval(Settings *s, Error *e) {
   if (!path)
     fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
          s->program->name);
-  else if (s->n_words > 1)
-    fail(e, 2, "eval: expected one model. Try: make paper, and ./paper eval");
   else if (!checkpoint_load(path, false, &w.t, e)
            && !model_settings(s, &w.t, e)
            && !eval_data_open(s, &w.t, path, e)
@@ -8499,7 +8506,7 @@ static int verb_help(Settings *s, Error *e) {
    "a sink emerges, moves, stays away\n    defaults: " RUN_FLAGS, verb_run}, \
   {"train", "", KEPT | OUTPUT | GENERAL | ALONE, \
    "text in, checkpoint out", verb_train}, \
-  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \
+  {"eval", "MODEL", DATA | MEASURE | TABLES | GENERAL | EVAL, \
    "the sink, norms and the alpha map", verb_eval}, \
   {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check}, \
   {"list", "", 0, "the paper's variants by name", verb_list}, \

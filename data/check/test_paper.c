@@ -1517,7 +1517,7 @@ static void item_text__shows(Test *t) {
     "\naway          Figure 9: Published checkpoints\n",
     "d-3.csv is void: the row changed\n"}, {
     "On tale 1 of 6 claims reproduced, 1 not reproduced, 3 undecided, 1 not run yet. \n2 he",
-    "claims, over which p is Holm's; 2 could be tested.\n", "\nnot reproduced      one    ends "}, {
+    "claims; 2 could be tested.\n", "\nnot reproduced      one    ends "}, {
     "# Rows\n\n1 of 6 claims reproduced, 1 not reproduced, 3 undecided, 1 not run",
     "(Table 1). [All",
     "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",

@@ -594,6 +594,14 @@ static void train_run__leaves(Test *t) {
     trainer_free(&back);
   }
   fact(t, !e.status, "%s", e.text);
+  r = trainer_of(t, "--steps 3");               /* a log that has no room leaves the model */
+  snprintf(r->s.log, sizeof r->s.log, SCRATCH "/full.csv");
+  snprintf(r->s.out, sizeof r->s.out, SCRATCH "/full.ckpt");
+  file_write(SCRATCH "/full.csv.new/file", "", 0, &e);
+  fact(t, train_run(r, &p, fresh(t)) == 1 && strstr(t->e.text, "full.csv.new: cannot be created"),
+       "%s", t->e.text);
+  fact(t, !checkpoint_load(SCRATCH "/full.ckpt", false, &back, &e) && back.step == 3, "%s", e.text);
+  if (!e.status) trainer_free(&back);
 }
 
 /* =================================================================================================
@@ -649,7 +657,7 @@ static void evaluate__refuses(Test *t) {
     {"--pos learned --beyond", 17, 2, "the longest it has learned"}, {"--pos learned", 16, 0, ""},
     {"--pos absolute", 17, 2, "--T 17: the model's context is 16"}, {"", 17, 2, "or --beyond"},
     {"--pos absolute --beyond", 17, 0, ""}, {"--beyond", 20, 0, ""}, {"", 16, 0, ""},
-    {FROM_TEXT "--valid 1e-6", 8, 1, "9 tokens; on average they have 0. Try: --T"},
+    {FROM_TEXT "--valid 1e-6", 8, 1, "9 tokens; on average they have 0. Try: a smaller --T"},
     {"--beyond", 400, 1, "longer documents"}, {"--input random --beyond", 40, 0, ""},
     {"--input repeat", 8, 0, ""}};
   Sinks found;
@@ -1513,7 +1521,7 @@ static void sink__outputs(Test *t) {
     {"train --quiet --start m", 2, "--start: not a flag of this command. Try: make paper"},
     {"eval " SCRATCH "/m.ckpt --swap-position 3", 2, "not a flag of this command. Try: make paper"},
     {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
-    {"eval " SCRATCH "/m.ckpt --T 8 --ids " SCRATCH "/i", 1, "have 3. Try: --T 2, a larger"},
+    {"eval " SCRATCH "/m.ckpt --T 8 --ids " SCRATCH "/i", 1, "have 3. Try: a smaller --T, or"},
     {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: already exists"},
     {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2,
      "this command reads or writes it, too"},
@@ -1521,7 +1529,8 @@ static void sink__outputs(Test *t) {
     {EVALUATED "--json -", 2, "not a flag of this command. Try: make paper"},
     {"run --csv -", 2, "make paper"},
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
-    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: already exists"}},
+    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: already exists"},
+    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/own", 1, "loss.npy: already exists"}},
     OF_PAPER[] = {
     {TRAINED "--out " SCRATCH "/m.ckpt", 1,
      "is not replaced. Try: another name, --resume to continue, --force"},
@@ -1536,7 +1545,8 @@ static void sink__outputs(Test *t) {
     {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2,
      "this command reads or writes it, too"},
     {EVALUATED "--json - --csv -", 2, "-: this command reads or"}};
-  static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv", SCRATCH "/f/config.json"};
+  static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv", SCRATCH "/f/config.json",
+                                   SCRATCH "/own/loss.npy"};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   said(t, "%s--out " SCRATCH "/m.ckpt", TRAINED);
@@ -1999,7 +2009,7 @@ static void sink__knows_its_text(Test *t) {
 
 /* A training that will show no sink says so at its start, and what shows one. */
 static void warn_no_sink__where(Test *t) {
-  static const char LINE[] = "sink: no sink forms at this size on a text's own first tokens; "
+  static const char LINE[] = "sink: small models form no sink on a text's own first tokens; "
                              "--fix-token 1 gives one\n";
   static const struct { const char *flags; bool said; } ROWS[] = {
     {"", true}, {"--fix-token 2", true}, {"--bos", true}, {"--fix-token 1", false},

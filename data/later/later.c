@@ -817,7 +817,7 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
 }
 
 /* ----------
- * 10  Sparse attention   what the paper's outlook asks for
+ * 10  Sparse attention
  *
  * A row attends to few keys. Two ways choose them.
  *

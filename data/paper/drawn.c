@@ -1039,8 +1039,8 @@ static void model_facts(Html *h, const Outcome *o, const char *verb, const Setti
     snprintf(model + at, sizeof model - (size_t)at, "; %d steps of %d sequences at rate %g",
              s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
   page_facts(h, s, verb, strcmp(verb, "eval") ? "" : o->name, (const char *const[][2]){
-             {"text", o->text[0] ? text : "none: drawn ids"}, {"seed", seed}, {"model", model},
-             {NULL, NULL}});
+             {"text", s->input == INPUT_NATURAL ? text : "none: drawn ids"}, {"seed", seed},
+             {"model", model}, {NULL, NULL}});
 }
 
 /* The page of n models (three have lines of their own style), which `verb` has made; table and

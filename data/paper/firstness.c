@@ -324,7 +324,8 @@ static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
       n += (size_t)snprintf(to + n, room - n, "%s", interval);
     }
   }
-  if (l->kind == LAW_BENT && n < room) snprintf(to + n, room - n, ", N* %.0f", exp(l->place));
+  if (l->kind == LAW_BENT && n < room)
+    snprintf(to + n, room - n, " beyond N* = %.0f", exp(l->place));
 }
 
 /* The laws of the onset at a threshold, a line each. */
@@ -420,7 +421,7 @@ static bool row_whole(const Results *r, int row) {
 }
 
 /* What firstness.txt foretells of pairs: sets matched in q, or at q = 1, and by how much their
- * means may differ. Returns how many there are; *beyond: those that differ by more. */
+ * means may differ. Returns how many are judged; *beyond: those that differ by more. */
 static int firstness_pairs(Bytes *out, const Results *r, bool markdown, int *beyond, Error *e) {
   static const struct { const char *a, *b; double most; } PAIRS[] = {
     {"first-absent-125", "onset-1", 2.5}, {"first-absent-64", "onset-1", 2.5},
@@ -429,7 +430,7 @@ static int firstness_pairs(Bytes *out, const Results *r, bool markdown, int *bey
     {"first-q20-16", "first-q20-wide", 2}, {"first-2p-0", "first-2p-half", 2},
     {"first-2p-0", "first-2p-1", 2}, {"first-2p-half", "first-2p-1", 2},
     {"onset-64", "first-q50-16", 2}, {"onset-256", "first-q20-16", 2}};
-  int n = 0;
+  int n = 0, told = 0;
   *beyond = 0;
   for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS && !e->status; i++) {
     const int a = experiments_row(r->x, PAIRS[i].a), b = experiments_row(r->x, PAIRS[i].b);
@@ -444,9 +445,11 @@ static int firstness_pairs(Bytes *out, const Results *r, bool markdown, int *bey
     const char *said = open ? ", not judged: a run is censored" : !far ? ""
                        : row_whole(r, a) && row_whole(r, b) ? ": falsified"
                        : ": beyond it so far";
-    if (!n++)
-      bytes_print(out, e, "\nForetold to differ by less than:\n%s", markdown ? "\n" : "");
+    if (!told++)
+      bytes_print(out, e, "\nThese onsets are predicted to lie near each other:\n%s",
+                  markdown ? "\n" : "");
     *beyond += far;
+    n += !open;
     bytes_print(out, e, "%s%s %s, %s %s: %s%.2f times, of at most %.1f%s\n", markdown ? "- " : "",
                 PAIRS[i].a, one, PAIRS[i].b, other, bound ? ">" : "", ratio, PAIRS[i].most, said);
   }
@@ -459,9 +462,11 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item, bool m
   firstness_rows(out, r, item, markdown, e);
   for (int at = AT_1_5; at <= AT_3; at++) firstness_laws(out, r, item, at, markdown, e);
   bytes_print(out, e, "\n");
-  bytes_print(&line, e, "AICc and its like: censored lognormal laws (firstness.c). predicts: the "
-              "log likelihood of the rows first- by the law fitted without them; a row out: of "
-              "each row by the others'. More is better of these two.");
+  bytes_print(&line, e, "A law gives the median of a lognormal onset; a run without a sink counts "
+              "as later (firstness.c). numbers: how many are fitted. predicts: the log likelihood "
+              "of the rows first- by the law fitted without them; a row out: of each row by the "
+              "others'. More is better of these two. half-rise: half way from even "
+              "to the mean of the last quarter.");
   wrapped(out, 0, WIDTH, "", &line, e);
   firstness_pairs(out, r, markdown, &beyond, e);
   bytes_free(&line);

@@ -455,7 +455,7 @@ static void verdicts_count(Bytes *out, const Results *r, Error *e) {
   }
   bytes_print(out, e, "On %s ", r->corpus);
   claims_count(out, r, -1, e);
-  bytes_print(out, e, "\n%d headline claims, over which p is Holm's; %d could be tested.%s\n",
+  bytes_print(out, e, "\nHolm corrects p of %d headline claims; %d could be tested.%s\n",
               headline, tested, r->times > 1 ? " Second looks: p is doubled." : "");
 }
 

@@ -108,7 +108,7 @@ static int runs_named(const Results *r, const char *begins, int *needed) {
 
 static void brief_counts(Bytes *out, Corpora on, Error *e) {
   static const char *const heads[TEXTS_TOLD] = {
-    "At three million tokens", "At nine million", "On the text `story`"};
+    "At three million tokens", "At nine million", "On `story`, of a grammar,"};
   for (int k = 0; k < TEXTS_TOLD; k++) {
     Counts n = {0};
     int all = 0, seeds = 0;
@@ -123,12 +123,13 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
     if (!on[k]) continue;
     bytes_print(out, e, "- %s %d seeds reproduce %d of %d headline claims", heads[k], seeds,
                 n[REPRODUCED], all);
-    other_verdicts(out, n, ": ", e);
+    other_verdicts(out, n, "; ", e);
     bytes_print(out, e, ".\n");
   }
   int needed, done = runs_named(on[BOOKS], "large-", &needed);
-  if (needed) bytes_print(out, e, "- Of ten times larger models %d of %d runs are there.\n", done,
-                          needed);
+  if (needed)
+    bytes_print(out, e, "- Of larger models (12.5 times the parameters, 10 times the tokens) %d of "
+                "%d runs are there.\n", done, needed);
 }
 
 /* The verdict of the claim large-NAME. */
@@ -141,7 +142,7 @@ static const char *larger_verdict(const Results *r, const Claim *c) {
 
 static void brief_verdicts(Bytes *out, Corpora on, Error *e) {
   const Experiments *x = on[BOOKS]->x;
-  bytes_print(out, e, "\n| | claim | 3M | 9M | story | 10 x size | fair |\n"
+  bytes_print(out, e, "\n| | claim | 3M | 9M | story | larger | fair |\n"
               "|--:|---|---|---|---|---|---|\n");
   for (int i = 0, number = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
@@ -328,7 +329,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
   static const char *const names[FIRSTS] = {
     "Tokens *absent* from the text:", "The *commonest* tokens:",
     "Neighbours in frequency (second of a q: half rarer, half commoner):",
-    "A share of the text, or drawn by frequency:",
+    "Tokens that are a share of the text, or all, drawn evenly or by frequency:",
     "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
   int shown = 0;
@@ -364,8 +365,8 @@ static void first_laws(Bytes *out, const Results *r, const Item *item, Error *e)
     char text[240];
     plane_text(text, sizeof text, &law[best], s);
     bytes_print(&line, e,
-                "Of %d runs the law `%s` has the least AICc: %s. The others' is higher by",
-                s->n, LAW_NAMES[best], text);
+                "The law of `%s` fits %d runs best: %s (95 %%). The others' AICc is higher by",
+                LAW_NAMES[best], s->n, text);
     for (int k = 0, n = 0; k < LAWS; k++)
       if (is[k] && k != best)
         bytes_print(&line, e, "%s %.1f (%s)", n++ ? "," : "",
@@ -386,7 +387,8 @@ static void given_told(Bytes *out, const Results *r, Error *e) {
   Bytes line = {0};
   bool any = false;
   bytes_print(&line, e, "A null place, whose weight does nothing, is used early where it is "
-              "given. This is the onset with N = 1, with N = 256 and on natural text:");
+              "given; token 1 and a sink token become one. Onsets with N = 1, N = 256 and on "
+              "natural text:");
   for (int k = 0; k < NULLS; k++) {
     double mean[3];
     int is[3], row;
@@ -410,11 +412,10 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
   bytes_print(out, e, "\n## When a sink comes\n\n");
   bytes_print(&line, e, "Training draws the first token from N tokens. q is the geometric mean of "
               "P(first | token): how well a token shows that it is first. The numbers "
-              "are million tokens until alpha_1 is 2 times even, geometric means over seeds; > "
-              "is a bound. ");
+              "are million tokens until alpha_1 is 2 times that of rows that share evenly, "
+              "geometric means over seeds; > is a bound. ");
   if (done < needed)
-    bytes_print(&line, e, "Of other than ordinary tokens %d of %d runs are there, so a number "
-                "may be of one seed.", done, needed);
+    bytes_print(&line, e, "Of other than ordinary tokens %d of %d runs are there.", done, needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e, "![Tokens until a sink, over q: absent, common and ordinary first tokens]"
               "(onset-q.svg)\n\n");
@@ -474,23 +475,26 @@ static int onset_q_draw(Bytes *out, const Results *r, Error *e) {
 
 /* -------------------------------------------------------------------------------------------------
  * 5  Remedies at equal loss, by where the weight of rows is in the end */
-enum { IN_COLUMN, IN_DIAGONAL, IN_NOTHING, IN_OTHERS, IN_PART, IN_FIRST, NOT_EQUAL, PLACES_OF };
+enum { IN_COLUMN, IN_BOTH, IN_DIAGONAL, IN_NOTHING, IN_OTHERS, IN_PART, IN_FIRST, NOT_EQUAL,
+       PLACES_OF };
 
 static int remedy_place(const Results *r, int row, int softmax) {
   static const double EQUAL_LOSS = 0.05, HALF = 0.5;
   const int rows[2] = {row, softmax};
   const double first = row_mean(r, row, "times_1");
   if (!(fabs(loss_gap(r, rows)) <= EQUAL_LOSS)) return NOT_EQUAL;
-  if (first >= 2) return IN_FIRST;
+  const bool column = row_mean(r, row, "times_*") >= 2;
+  if (first >= 2) return column ? IN_BOTH : IN_FIRST;
   if (first >= 1.5) return IN_PART;
-  if (row_mean(r, row, "times_*") >= 2) return IN_COLUMN;
+  if (column) return IN_COLUMN;
   if (row_mean(r, row, "times_self") >= 2) return IN_DIAGONAL;
   return row_mean(r, row, "mass") < HALF ? IN_NOTHING : IN_OTHERS;
 }
 
 static void remedies_told(Bytes *out, const Results *r, Error *e) {
   static const char *const names[PLACES_OF] = {
-    "In a null key, a logit or a sink token:", "On the diagonal:",
+    "In a null key, a logit or a sink token:", "On a sink token, and on token 1 still:",
+    "On the diagonal:",
     "Nowhere, as rows sum to less than 0.5:", "On other tokens:",
     "In part on token 1 (1.5 to 2 times even):", "On token 1 still (2 times even or more):",
     "Not at equal loss:"};
@@ -501,10 +505,10 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
   int unseen = 0, all[PLACES_OF] = {0};
   if (at < 0 || isnan(row_mean(r, softmax, "tokens") + row_mean(r, softmax, "times_1"))) return;
   const Item *item = &x->item[at];
-  bytes_print(out, e, "\n## Remedies\n\n");
+  bytes_print(out, e, "\n## [Remedies](pages/remedies.md#what-is-done-about-sinks)\n\n");
   bytes_print(&line, e, "This is where the weight is after %.1f million tokens. A number is token "
-              "1's multiple of even rows (softmax: %.1f), in brackets with one of 16 first tokens. "
-              "Equal loss means within 0.05 nats.",
+              "1's multiple of even rows (softmax: %.1f), in brackets with one of 16 first tokens; "
+              "the lists go by the first. Equal loss means within 0.05 nats.",
               row_mean(r, softmax, "tokens") / 1e6,
               row_mean(r, softmax, "times_1"));
   wrapped(out, 0, PAGE, "", &line, e);
@@ -547,7 +551,7 @@ static void scope_told(Bytes *out, const Results *r, Error *e) {
   bytes_print(out, e, "- A model has %s blocks, %s dims, %s heads and a context of %s, and reads "
               "%.1f million tokens of books (3M).\n", layers, dim, heads, context,
               row_mean(r, base, "tokens") / 1e6);
-  bytes_print(out, e, "- Most of them fix the first token of every sequence, since a sink comes "
+  bytes_print(out, e, "- Most models fix the first token of every sequence, since a sink comes "
               "much sooner then.\n");
   if (isnan(row_mean(r, natural, "tokens") + row_mean(r, natural, "times_1")) ||
       isnan(threshold_cell(looked, r, natural, AT_2))) return;
@@ -558,7 +562,7 @@ static void scope_told(Bytes *out, const Results *r, Error *e) {
     none += is < 0, seeds += is != 0;
   }
   bytes_print(out, e, "- Where nothing is fixed %d of %d seeds have no sink by %.0f million "
-              "tokens: alpha_1 is %.2f times even.\n", none, seeds,
+              "tokens: alpha_1 is %.2f times even rows'.\n", none, seeds,
               row_mean(r, natural, "tokens") / 1e6, row_mean(r, natural, "times_1"));
 }
 
@@ -573,9 +577,8 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "`it` is the sink. `yes`: reproduced, by a rule that was written down first. "
               "`weaker`: in the paper's direction, but less than asked. `no`: not reproduced. 3M "
               "and 9M are tokens of books. Fair: `loss`: the losses of both sides differ by more "
-              "than 0.05 nats. `tokens`: they read unequally many. `control`: it does not always "
-              "hold beside rows without a sink. Another word is the verdict of the claim asked "
-              "again fairly.");
+              "than 0.05 nats. `control`: rows without a sink may show it too. `yes`: none of "
+              "these. Another word is the verdict of the claim asked again fairly.");
   bytes_print(out, e, "\n"), wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);
   bytes_print(&line, e, "Rows are those of [experiments.txt](../paper/experiments.txt). Sink and "

@@ -143,8 +143,9 @@ static int eval_numbers(Numbers *all, const Sinks *r, const Settings *s,
 static void eval_write(const Work *w, const Numbers *besides, const Settings *s,
                        Error *e) {
   Numbers row = {0};
-  put_text(&row, e, "text", w->o.text);
-  put_text(&row, e, "read", w->o.read);
+  bool natural = s->input == INPUT_NATURAL;
+  put_text(&row, e, "text", natural ? w->o.text : "");
+  put_text(&row, e, "read", natural ? w->o.read : "");
   if (*w->t.data.drawn)
     put_text(&row, e, "first", w->t.data.drawn);
   eval_numbers(&row, &w->o.s, s, e);
