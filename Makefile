@@ -20,7 +20,7 @@ LDLIBS = -lm
 STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 GRAMMAR = data/text/story.grammar
 # What every companion includes, what two of them share, and what the tests are made of.
-SINK = sink.c sink.h data/later/later.c data/text/*.c data/paper/options.h data/paper/tables.c data/paper/resume.c
+SINK = sink.c sink.h data/later/later.[ch] data/text/*.c data/paper/options.h data/paper/tables.c data/paper/resume.c
 PAGES = data/paper/pages.c data/paper/drawn.c data/paper/known.c data/paper/signs.c data/paper/film.c data/paper/run.c
 TESTED = test_sink.c $(SINK)
 
@@ -41,12 +41,12 @@ paper: data/paper/*.[ch] $(SINK)
 	else $(CC) $(CFLAGS) data/paper/paper.c -o paper $(LDLIBS); fi
 
 # Speed:  ./bench gemm, step, ops, length
-bench: data/check/bench.c data/paper/options.h $(SINK)
+bench: data/check/bench.c sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/check/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/check/bench.c -o bench $(LDLIBS); fi
 
 # Attention by its vectors, for those who write kernels:  data/check/vectors/README.md
-vectors: data/check/vectors.c $(SINK) data/later/later.h
+vectors: data/check/vectors.c $(SINK)
 	@mkdir -p out
 	$(CC) $(CFLAGS) data/check/vectors.c -o out/vectors-made $(LDLIBS)
 	./out/vectors-made --out out/vectors
@@ -167,11 +167,11 @@ tokenizer: paper
 	./paper tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
 
 # The shipped text, 8 MB that the grammar tells; and six documents of every grammar, beside it, for a reader.
-stories: paper
-	./paper generate --grammar $(GRAMMAR) --n 4489 > data/text/stories.txt
+stories: paper | out
+	./paper generate --grammar $(GRAMMAR) --n 4489 > out/made && mv out/made data/text/stories.txt
 
-samples: paper
-	for g in data/text/*.grammar; do ./paper generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
+samples: paper | out
+	for g in data/text/*.grammar; do ./paper generate --grammar $$g --n 6 > out/made && mv out/made $${g%.grammar}.txt || exit 1; done
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:

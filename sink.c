@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT
  *
  * Language models pour attention onto their first token, though it means
- * nothing. The paper trains some sixty models to learn why: softmax makes every
+ * nothing. The paper trains dozens of models to learn why: softmax makes every
  * row of weights sum to one, so a head with nothing to say needs a place to put
  * its weight. To check that answer, this file has the decoder with every
  * variant of the paper, forward and hand-written backward, the optimiser, the
@@ -380,16 +380,16 @@ static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
  * is added to a head's output. */
 static int config_rows(const Config *c, int T) { return T + c->sink_token; }
 
-static int config_columns(const Config *c, int T) {
-  return config_rows(c, T) + (c->extra != EXTRA_NONE);
-}
-
 static int config_column_first(const Config *c) {
   return (c->extra != EXTRA_NONE) + c->sink_token;
 }
 
+static int config_columns(const Config *c, int T) {
+  return T + config_column_first(c);
+}
+
 static int config_column_star(const Config *c) {
-  return c->extra || c->sink_token ? 0 : -1;
+  return config_column_first(c) ? 0 : -1;
 }
 
 /* Fills in the fields that follow from others; idempotent. */
@@ -701,9 +701,7 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
                           real *h) {
   idx C = m->c.dim, N = forward_rows(&m->c, a, T), first = N - T;
-  const real *table = a->sinusoid;       /* P, or NULL */
-  if (m->wpe.w)
-    table = m->wpe.w;
+  const real *table = m->wpe.w ? m->wpe.w : a->sinusoid;   /* P, or NULL */
   for (idx b = 0; b < B; b++) {
     real *h_b = h + b * N * C;           /* [N,C] */
     real *tokens = h_b + first * C;      /* [T,C] */
@@ -1043,12 +1041,11 @@ static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
 /* T5: adds dbias [B,H,2N-1], by j - i, to its buckets, in a fixed order. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
   idx H = m->c.heads, width = 2 * N - 1;
-  for (idx b = 0; b < B; b++)
-    for (idx h = 0; h < H; h++)
-      for (idx at = 0; at < width; at++)
-        /* z_ij += rel[bucket(i-j), h], i - j = N-1 - at */
-        m->rel.d[position_bucket(N - 1 - at) * H + h] +=
-            a->dbias[(b * H + h) * width + at];
+  for (idx map = 0; map < B * H; map++)
+    for (idx at = 0; at < width; at++)
+      /* z_ij += rel[bucket(i-j), h], i - j = N-1 - at */
+      m->rel.d[position_bucket(N - 1 - at) * H + map % H] +=
+          a->dbias[map * width + at];
 }
 
 /* ----------
@@ -1087,7 +1084,7 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
   real cdf[CHUNK], density[CHUNK];
-  vec_cumulative(n, cdf, x);   /* (1 + erf)/2 has no digits left below -6 */
+  vec_cumulative(n, cdf, x);   /* in float (1 + erf)/2 is 0 below -6 */
   if (df) {
     for (idx j = 0; j < n; j++)
       density[j] = -x[j] * x[j] / 2;     /* times sqrt(2 pi): e^(-x^2/2) */
@@ -1111,14 +1108,14 @@ static void act_gelutanh(idx n, const real *x, real *f, real *df) {
     f[j] = x[j] * g[j];
 }
 
+static real positive(real x) { return x <= 0 ? 0 : x; }   /* NaN stays NaN */
+
 static void act_relu(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; df && j < n; j++)
     df[j] = x[j] > 0;
   for (idx j = 0; j < n; j++)
-    f[j] = x[j] < 0 ? 0 : x[j];
+    f[j] = positive(x[j]);
 }
-
-static real positive(real x) { return x <= 0 ? 0 : x; }   /* NaN stays NaN */
 
 /* Any n. f must not overlap x, which is read again after f is written. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
@@ -1212,9 +1209,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * Z = 1 hardly any (0.44 %).
  *
  * The sign of s limits Z. exp, sigmoid and elu + 1 are positive, and so is the
- * identity under the elu kernel. A sum of either sign can cross 0 during
- * training: hence the paper's clamp. For p < 1 the slope |s|^(p-1) of a p-norm
- * is infinite at s = 0; dlogz is 0 there.
+ * identity under the elu kernel, unless ALiBi or T5 adds to it. A sum of either
+ * sign can cross 0 during training: hence the paper's clamp. For p < 1 the
+ * slope |s|^(p-1) of a p-norm is infinite at s = 0; dlogz is 0 there.
  *
  * A key that the row does not see has z = -infinity, the mask M of equation 4,
  * and s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
@@ -1253,7 +1250,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  * EDGES. Under softmax a single visible key has a = 1 and dz = 0: A_11 = 1 of
  * section 3.2. In a row of zeros the p-norm's formula is 0/0; here a = dz = 0.
- * [E44] With exp and p > 1 the weights' sum grows with t (7.9); at p = 2, 3, 4
+ * [E44] With exp and p > 1 the weights' sum can grow with t (7.9); at p = 2, 3, 4
  * the paper's training diverged. The paper writes s^p, which is not real for
  * negative s and fractional p: hence |s|. */
 
@@ -1337,7 +1334,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
   for (idx j = 0; j < n; j++)
     m[j] = real_abs(a[j]);
   real sum = vec_sum(n, m);
-  if (c->sim != SIM_EXP && Z != 0)
+  if (c->sim != SIM_EXP)
     sum += NORMALIZER_EPS / real_abs(Z);
   for (idx j = 0; j < n; j++)
     m[j] = sum == 0 ? 0 : m[j] / sum;
@@ -2081,7 +2078,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
   idx per = T - at_most(from, T), count = B * per;
   double sum = 0;
   real weight = 0;
-  if (with_grads && count)
+  if (with_grads)
     weight = (real)(share / (double)count);
   for (idx i = 0; i < B * T; i++)
     a->loss_row[i] = -1;
@@ -2271,7 +2268,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
  * != 0 should read i != 1). Rows of even weights give alpha_1 = 0.0741 at T =
  * 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they pass for sinks.
- * Sink_1 moves only when a head crosses eps, by 1/(L H). So tables also show
+ * One sequence's Sink_1 moves in steps of 1/(L H). So tables also show
  * mean alpha_1, which moves earlier, and its multiple of the even value.
  *
  * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
@@ -2293,8 +2290,8 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   if (plus1 && c->extra && j == 0)
     sum += 1;   /* *'s dummy row */
   else if (plus1 && first)
-    sum += m[j];   /* x*'s own row */
-  return sum / (plus1 && j < token1 ? count + 1 : count);
+    sum += m[j];   /* the row of x*, of several the first */
+  return sum / (count + (plus1 && j < token1));
 }
 
 /* Adds, for one head's map m [N,S] in one sequence, alpha of every column, and
@@ -2379,7 +2376,7 @@ static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++)
     sum += norms[n];
-  if (N < 2 || sum == 0)
+  if (sum == 0)
     return NAN;
   return norms[0] / (sum / (double)(N - 1));
 }
@@ -2415,11 +2412,12 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
   for (idx i = 1; i < N; i++) {
     const real *q_i = q + i * (H * D);
     double keys[2] = {0}, angles[2] = {0}, products[2] = {0};
+    double size = length(D, q_i);
     for (idx j = 0; j <= i; j++) {
       const real *k_j = k + j * (K * D);
-      double both = length(D, q_i) * length(D, k_j);
       if (j && !visible(&m->c, m->layer[l].window, i, j))
         continue;
+      double both = size * length(D, k_j);
       keys[j > 0]++;
       products[j > 0] += both;
       if (both > 0)
@@ -2967,8 +2965,8 @@ static void check_prop3(Page *p) {
  * least e^(-2 xi).
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
- * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that a sink is
- * possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
+ * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that it says
+ * nothing. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
  *
  *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
@@ -5420,10 +5418,9 @@ static void dump_config(Dump *d) {
   Bytes out = {0};
   d->s->groups = MODEL | DUMP;   /* of a loaded model, too */
   for (const Option *o = OPTIONS; o->flag; o++) {
-    bool begins = has_word("init seed", o->flag);
     option_text(o, d->s, value, sizeof value);
     if (option_find(o->flag, MODEL | DUMP) != o || o->kind == 'f'
-        || (begins && !d->drawn) || option_idle(o->flag, d->s)
+        || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0}))
       continue;
     bool word = o->kind == 'c' || !strcmp(value, "none");
@@ -6086,8 +6083,8 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  * so a loop over them becomes vector code. A span is one vector of the widest
  * instance, at an array's end too, so an element has the same bits anywhere.
  *
- * Coefficients have the least maximal relative error (Remez exchange, 40
- * digits). The largest errors over all floats, of pow over every 61st (`make
+ * Coefficients have, unrounded, the least maximal relative error (Remez
+ * exchange, 40 digits). The largest errors over all floats, of pow over every 61st (`make
  * exhaustive`), in units in the last place (ulp); rounding alone is 0.5:
  *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
@@ -6170,7 +6167,7 @@ INLINE float sqrt_of(float x) {
  * e^: low is what rounding y^2 loses, from the upper half h of y's digits and
  * the lower half d, whose products are exact. A factor 1 - low / 2 restores it.
  * R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes
- * [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
+ * [0, 15] to [-1, 0.62], with a relative error of 3.3e-8 or 0.55 ulp. */
 INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
@@ -6497,10 +6494,8 @@ _Static_assert(sizeof SIMS / sizeof *SIMS + sizeof(int[]){0 MORE_SIMS} / sizeof(
 
 /* y [n] /= Z; 0 if Z is 0, as in a row of zeros. */
 static void over_Z(idx n, real *y, real Z) {
-  for (idx j = 0; j < n && Z != 0; j++)
-    y[j] /= Z;
-  if (Z == 0)
-    zero(y, n);
+  for (idx j = 0; j < n; j++)
+    y[j] = Z == 0 ? 0 : y[j] / Z;
 }
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j| so that
@@ -7571,7 +7566,7 @@ const Option OPTIONS[] = {
   AXIS("kernel", MODEL, model.kernel, KERNEL, "phi (section 7.4, Table 15)"),
   AXIS("sim", MODEL, model.sim, SIM, "similarity s(z) (Table 15)"),
   AXIS("normalizer", MODEL, model.normalizer, NORMALIZER, "Z (Table 15)"),
-  REAL("pnorm", MODEL, model.pnorm, "0", 1e-3, 1e3,
+  REAL("pnorm", MODEL, model.pnorm, "0", 0.1, 1e3,
        "p of --normalizer pnorm; default: 2"),
   REAL("scale", MODEL, model.scale, "1", -1e6, 1e6,
        "factor on the weights (Table 14, eq. 29)"),
@@ -7730,7 +7725,7 @@ static void near_words(Near *n, const Settings *s, unsigned groups) {
   Error e = {0};
   char path[PATH_ROOM], word[80], answer[80];
   file_read(located(path, "data/words.txt", &s->data, &e), &file, &e);
-  bytes_add(&file, "", 1, &e);
+  bytes_add(&file, "\0", 2, &e);   /* without a file, too, line + 1 is text */
   for (char *line = (char *)file.at; line; line = strchr(line + 1, '\n'))
     if (sscanf(line, "%79s %79[^\r\n]", word, answer) == 2
         && !strstr(answer, s->program->name)
@@ -7867,7 +7862,9 @@ const char *option_idle(const char *flag, const Settings *s) {
      r->optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
     {"valid", "above 0, except in eval", s->data.valid > 0 || s->groups & EVAL},
-    {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
+    {"input text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
+    {"seed init", "without a MODEL",
+     strcmp(s->verb, "dump") || !s->n_words},
     {"sim kernel normalizer scale extra window",   /* its rule has no window */
      "with train, as run has its own rows", strcmp(s->verb, "run")},
     MORE_BELONGS
@@ -7887,7 +7884,8 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
   for (int i = 0; at[i]; i++)
     if (at[i] > most)
       fail(e, 2, "--%s %s: there are only %d tokens. Try: at most %d, or a "
-           "longer --context or --T", o->flag, is, most, most);
+           "longer --%s", o->flag, is, most, most,
+           s->groups & MODEL ? "context" : "T");
 }
 
 /* Hours of a run that ignored a given flag would pass for a run with it. */
@@ -7959,7 +7957,7 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   if (value)
     value++;
   else if (takes)
-    value = next;
+    value = next && strncmp(next, "--", 2) ? next : NULL;
   else
     value = no ? "0" : "1";
   if (!value)
@@ -8042,7 +8040,7 @@ static int config_resolve(Config *c, Error *e) {
      "whose plain sum can be 0. Try: --normalizer clamp, one or pnorm, or "
      "--kernel elu"},
     {identity && sum && raw, 0, "--kernel elu makes scores positive, except "
-     "for k* and logits. Try: --normalizer one or clamp, or --extra zero"}};
+     "for k*, logits and biases. Try: --normalizer one or clamp, or --extra zero"}};
   for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
     if (RULES[i].wrong)
       return fail(e, 2, RULES[i].why, RULES[i].is);
@@ -8349,7 +8347,7 @@ static void eval_print(const Work *w, const Settings *s) {
     printf(", without its training's random tokens");
   printf(", rows %s\n\n", s->metric_rows ? "plus1" : "real");
   sinks_print(r, &s->model, s->eval_k, stdout);
-  if (natural)
+  if (r->loss > 0)
     printf("\nloss %.4f nats a token\n", r->loss);
 }
 
@@ -8461,7 +8459,7 @@ static int help_verb(const Program *program, const Verb *v) {
   unsigned about = 0;
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
   if (v->groups & MODEL)
-    printf("\n  --variant NAME        a row of `sink list`: its flags\n");
+    printf("\n  --variant NAME          a row of `sink list`: its flags\n");
   for (const Option *o = OPTIONS; o->flag; o++) {
     char value[VALUE_ROOM];
     if (option_find(o->flag, v->groups) != o)
@@ -8473,7 +8471,7 @@ static int help_verb(const Program *program, const Verb *v) {
     if (at > 24)
       at = printf("\n") - 1;
     printf("%*s%s", 26 - at, "", o->help);
-    if (*o->fallback && strcmp(o->fallback, "0"))
+    if (*o->fallback && *o->fallback != '-' && strcmp(o->fallback, "0"))
       printf(" [%s]", o->fallback);
     printf("\n");
   }

@@ -1215,7 +1215,7 @@ static void config_resolve__near_misses(Test *t) {
       "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
       "--kernel mlp --sim identity --normalizer clamp --extra k",
       "--kernel elu --sim identity", "--kernel elu --sim identity --extra zero",
-      "--sim identity --normalizer pnorm --extra k", "--normalizer pnorm --pnorm 0.01",
+      "--sim identity --normalizer pnorm --extra k", "--normalizer pnorm --pnorm 0.1",
       "--sim identity --normalizer pnorm --pnorm 1.5", "--sim elu --extra logit",
       "--sim sigmoid --normalizer pnorm --pnorm 0.5", "--extra k --extra-value e1",
       "--sim identity --normalizer one", "--sim identity --normalizer clamp",

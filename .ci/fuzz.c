@@ -1,8 +1,9 @@
 /* The readers of bytes from outside under libFuzzer; .ci/fuzz builds it around sink.c, with -DFUZZ_HF
  * around data/models/hf.c, with -DFUZZ_PAPER around data/paper/paper.c, which include sink.c and have its readers
  * too where they are changed. The environment's SINK_FUZZ says which reader it is. A checksum
- * that the fuzzer could not guess is made right here, so that it gets past it. What is read well is
- * also used: what a reader lets through must not break those who believe it. */
+ * that the fuzzer could not guess is made right here, so that it gets past it. Grammars, tokenizers,
+ * ids and shards that are read well are also used: what a reader lets through must not break those who
+ * believe it. */
 #if defined FUZZ_HF
 #include "../data/models/hf.c"
 #define TOKENIZER_READ words_read
@@ -179,11 +180,9 @@ static const Reader READERS[] = {
 static void fuzz_checkpoint(const uint8_t *p, size_t n, Error *e) {
     Bytes file = {0};
     Trainer t = {0};
-    Settings said;
-    settings_default(&said);
     bytes_add(&file, p, n, e);
     bytes_number(&file, hash_end(hash_add(hash_start(0), p, n)), 8, e);
-    if (!checkpoint_read(file.at, file.size, "checkpoint", &said, &t, e)) trainer_free(&t);
+    if (!checkpoint_read(file.at, file.size, "checkpoint", true, &t, e)) trainer_free(&t);
     bytes_free(&file);
 }
 

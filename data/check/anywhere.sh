@@ -109,7 +109,7 @@ row() {
       fi
     fi
     hf= paper= checks=
-    for check in rows program text kernels; do checks="$checks data/check/test_$check.c"; done
+    for each in rows program text kernels; do checks="$checks data/check/test_$each.c"; done
     if [ $what = all ]; then
       hf=data/check/test_hf.c paper="data/check/test_paper.c data/later/test_later.c"
       for program in hf paper; do

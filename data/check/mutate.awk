@@ -38,9 +38,6 @@ BEGIN {
     # Mutations that change no result, by a part of their line as it is printed, and why.
     EQUAL["-> if (distance <= 16) return"] = "16 is where the logarithm begins"
     EQUAL["-> matmul(B, k, transpose_of(A, k), rows_of(A, k)"] = "A is symmetric, bit for bit"
-    EQUAL["-> if (0) if (s->bad) return;"] = "the measurement ends in an error all the same"
-    EQUAL["M = most > 0 ? most : 2;"] = "the row is all zeros, and so is its norm"
-    EQUAL["-> if (l == 1 || (l >= 1 && largest"] = "l is 1 on the left already"
 }
 {
     text[NR] = $0

@@ -29,7 +29,7 @@ ratio() {
     one=$(took OMP_NUM_THREADS=1 "$@") && all=$(took SINK=1 "$@") || return 1
     echo "$one $all"
     i=$((i + 1))
-  done | awk '{ print $2 / $1 }' | sort -n | awk '{ r[NR] = $1 } END { print r[int((NR + 1) / 2)] }'
+  done | awk '{ print $2 / $1 }' | sort -n | awk '{ r[NR] = $1 } END { if (NR == '"$repeats"') print r[int((NR + 1) / 2)] }'
 }
 
 for i in 1 2 3 4 5 6 7 8; do seq -s ' ' $i $((i + 128)); done >"$folder/ids"

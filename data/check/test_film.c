@@ -242,7 +242,7 @@ static void film_draw__cells(Test *t) {
   }
 }
 
-/* As a user asks. The shipped picture is one of today's program. */
+/* As a user asks. The shipped picture has the panels of today's program. */
 static void film__command(Test *t) {
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, ""))

@@ -3455,7 +3455,7 @@ static void sink__streams(Test *t) {
     {"check " SCRATCH "/m.model", " 0 WRONG", 0}, {MODEL_EVAL, "Try: --ids FILE", 1},
     {MODEL_EVAL "--ids " SCRATCH "/odd", "odd:2: expected token ids", 1},
     {MODEL_EVAL "--ids " SCRATCH "/none", "none: ", 1},
-    {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "document has 10 tokens", 1}};
+    {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "to measure on has 10 tokens", 1}};
   static const char IDS[] = "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n";
   static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
   Error e = {0}; Trainer m = {0}; char want[64];
@@ -3486,6 +3486,7 @@ static void sink__streams(Test *t) {
   }
   fact(t, !e.status, "%s", e.text); trainer_free(&m);
   EACH(k, ROWS) answers(t, PROGRAM, ROWS[k].words, ROWS[k].status, ROWS[k].said);
+  answers(t, "cat " SCRATCH "/ids | " PROGRAM, MODEL_EVAL "--ids -", 0, want);   /* all of a pipe */
   answers(t, "./sink", "eval " SCRATCH "/m.model", 1, "./hf for a published model");
 }
 

@@ -1307,7 +1307,7 @@ static void settings_refuse_idle__rows(Test *t) {
     {"generate: --temperature 0 --seed 3", ""}, {"--pnorm 2", "--normalizer pnorm."},
     {"--extra k --extra-norm 2", "--extra-value e1|ones."}, {"--min-lr 0.1", "--schedule cosine."},
     {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""}, {"eval: --T 300 --fix-token 300", ""},
-    {"eval: --input random --ids a", "--inputs and --ids."}, {"--normalizer pnorm --pnorm 1", ""},
+    {"eval: --input random --ids a", "without --ids."}, {"--normalizer pnorm --pnorm 1", ""},
     {"--context 32 --T 33", "there are only 32"}, {"run: --extra-dims 2", "--extra k|kv."},
     {"eval: --fix-token 65", "there are only 64"},
     {"generate: --grammar g --prompt a", "prompt: has an"},
@@ -1353,7 +1353,8 @@ static void settings_parse__order(Test *t) {
     {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
     {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2}};
   static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"}, *const FORMS[] = {
-    "--layers=3", "--norm_eps=1e-3", "--out=a=b", "--bos", "--prompt", "--help", "-h", "--nothing"};
+    "--layers=3", "--norm_eps=1e-3", "--out=a=b", "--bos", "--prompt=--help", "--help", "-h",
+    "--nothing"};
   char many[1023] = ""; Config last; Settings s; int n;
   for (int i = 0; i < 60; i++) strcat(many, "--scale 0.5 ");
   strcat(many, "--sim sigmoid");
@@ -1368,7 +1369,7 @@ static void settings_parse__order(Test *t) {
     fact(t, !parsed(&s, LR, words, TRAIN, &n, fresh(t)), "%s", t->e.text);
     within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "%d words", words);
   }
-  fact(t, !parsed(&s, FORMS, 6, MODEL | DATA | OUTPUT | GENERATE, &n, fresh(t))
+  fact(t, !parsed(&s, FORMS, 5, MODEL | DATA | OUTPUT | GENERATE, &n, fresh(t))
        && s.model.layers == 3 && s.data.bos && !n
        && s.model.norm_eps == 1e-3 && !strcmp(s.out, "a=b") && !strcmp(s.prompt, "--help")
        && !parsed(&s, FORMS + 6, 2, MODEL, &n, fresh(t)) && s.help, "%s", t->e.text);
@@ -1530,7 +1531,9 @@ static void sink__outputs(Test *t) {
     {"run --csv -", 2, "make paper"},
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
     {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: already exists"},
-    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/own", 1, "loss.npy: already exists"}},
+    {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/own", 1, "loss.npy: already exists"},
+    {"dump " SCRATCH "/m.ckpt --ids " SCRATCH "/i --out " SCRATCH "/g --seed 5", 2,
+     "--seed: has an effect only without a MODEL"}},
     OF_PAPER[] = {
     {TRAINED "--out " SCRATCH "/m.ckpt", 1,
      "is not replaced. Try: another name, --resume to continue, --force"},

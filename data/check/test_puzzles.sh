@@ -16,7 +16,7 @@ verdict() {                                        # verdict STATUS WHAT
 }
 # solve FILE TEST: the tests run on FILE, whose output is $dir/said; 255 where it does not compile.
 solve() {
-    $CC -O0 -w -I. -DSINK_DOUBLE "-DPUZZLE=\"$1\"" data/book/solve.c -o $dir/solve -lm || return 255
+    $CC -O0 -w -I. -DSINK_DOUBLE "-DPUZZLE=\"$1\"" data/book/solve.c -o $dir/solve -lm > $dir/said 2>&1 || return 255
     (ulimit -t 300; exec $dir/solve $2) > $dir/said 2>&1
 }
 

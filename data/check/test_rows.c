@@ -779,6 +779,7 @@ static void tiles__as_plain_rows(Test *t) {
     tiles_against_plain(t, 2, 7, v->flags[i]);
   tiles_against_plain(t, 1, 70, "--window 5 --pos t5 --xsa");
   tiles_against_plain(t, 1, 530, "--window 5 --pos t5 --xsa");
+  tiles_against_plain(t, 1, 9, "--sparse-top 2 --sparse-block 2 --sparse-first --sink-token 4");
 }
 
 /* States depend on no neighbour in the batch; the loss is the mean of theirs. */

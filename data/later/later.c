@@ -195,7 +195,7 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
  *
  * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys. With one, log n_i = 0.
  *
- *   soft-cap      y = X tanh(z / X)      |y| < X; without it y = z          Gemma 2
+ *   soft-cap      y = X tanh(z / X)      |y| <= X; without it y = z          Gemma 2
  *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
  *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
  *
@@ -297,11 +297,10 @@ static void count_backward(const Config *c, idx n, const real *z, real row_stat,
                            real *a, real *deriv, real *dlogz) {
   const Config own = count_as(c);
   bool relu = c->sim == SIM_RELU;
-  copy(dlogz, z, n);                     /* scratch: max(z, 0) */
+  copy(a, z, n);                         /* under relu max(z, 0) */
   for (idx j = 0; relu && j < n; j++)
     if (z[j] < 0 && z[j] != -INFINITY)
-      dlogz[j] = 0;
-  copy(a, dlogz, n);
+      a[j] = 0;
   row_backward(&own, n, relu ? a : z, row_stat, a, deriv, dlogz);
   for (idx j = 0; relu && j < n; j++)
     if (!(z[j] > 0)) {
@@ -443,7 +442,7 @@ static real softpick_plain(const Config *c, idx n, const real *z, real *a,
  *   a'_j = min(max((X - G) a_j + G, 0), 1)      0 or 1 at finite scores too
  *   da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as in 3.6
  *
- * A row weighs less than its m says. */
+ * A row weighs other than its m says. */
 
 /* a' in place. A masked weight stays 0. */
 static void row_clip(const Config *c, idx n, real *a) {
@@ -958,9 +957,10 @@ static void keep_top(const Config *c, const RowAt *at, idx n, real *z, real *blo
   }
   for (idx k = 0; k < c->sparse_top; k++) {
     idx s = best_of(blocks, block);
-    if (whole && k == 0 && own < blocks)
+    if (whole && k == 0)
       s = own;
-    else if (c->sparse_first && k <= 1 && first >= 0 && block[first] != -INFINITY)
+    else if (c->sparse_first && k <= 1 && first >= 0 && first < blocks
+             && block[first] != -INFINITY)
       s = first;
     if (s < 0)
       return;                            /* all that it sees */

@@ -928,7 +928,7 @@ static void states__errors(Test *t) {
         toy_forward(y);
         const real *h = toy_state(y, 3, 1);
         copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
-        for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+        for (int j = 0; j < n; j++) most = larger(most, fabs((double)(h[j] - was[j])) / size);
       }
       toy_free(y);
     }

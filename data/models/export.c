@@ -279,7 +279,7 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
  *
  * There a token is spelt with a letter for each byte: a printable byte is its own letter in
  * Latin-1, and the other 68, in rising order, are U+0100, U+0101, .. (the alphabet of GPT-2). The
- * text is spelt so first and cut into pieces after that; the cuts of chapter 8 are then an
+ * text is spelt so first and cut into pieces after that; the cuts of sink.c, 8.1, are then an
  * expression of bytes, and exact even where a piece ends inside a character.
  *
  * One thing differs: a text that spells <|endoftext|>, <|bos|> or <|fix|> gives the id there, and
@@ -346,7 +346,7 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
   return e->status;
 }
 
-/* The classes of chapter 8.2 among the letters, and its pieces of at most PIECE_MAX bytes. White
+/* The classes of sink.c, 8.1, among the letters, and its pieces of at most PIECE_MAX bytes. White
  * space leaves its last byte to the piece after it when that byte is a space. */
 _Static_assert(PIECE_MAX == 128, "SPLIT counts to 128");
 #define IN_WORD   "A-Za-z\u00a1-\u00ac\u00ae-\u00ff\u0122-\u0143"
@@ -428,7 +428,7 @@ static int path_make(char path[1024], Error *e, const char *format, ...) {
 }
 
 /* Writes the files that are not empty, all of them beside their names before the first is renamed:
- * a disk that is full, or a program that is ended, leaves the folder's older files as they were. */
+ * a disk that is full, or a program that ends before, leaves the older files as they were. */
 static int folder_write(const Settings *s, const char *folder, const Bytes *files, Error *e) {
   char path[FILES][1024], beside[FILES][1024]; const char *written[FILES];
   for (int i = 0; i < FILES; i++) {
@@ -442,7 +442,8 @@ static int folder_write(const Settings *s, const char *folder, const Bytes *file
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size && !take_name(beside[i], path[i]))
       fail(e, 1, "%s: cannot be renamed: %s. Try: another folder", beside[i], strerror(errno));
-  for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
+  for (int i = 0; i < FILES && e->status; i++)
+    if (files[i].size) remove(beside[i]);
   return e->status;
 }
 

@@ -327,8 +327,8 @@ static int stacked_shape(const Config *c, const Tensor *x, uint64_t *shape) {
 }
 
 /* MXFP4 is 4 bits a number, a sign and one of these, two in a byte, the lower first; 32 of them in
- * a row share a power of 2, the byte `scale` - 127. BF16 has them all. The stored rows are outputs.
- * shape: W's [X,in,out], then that of its bytes, and, without the last dim, of its scales. */
+ * a row share a power of 2, the byte `scale` - 127. BF16 has them up to 252. The stored rows are
+ * outputs. shape: W's [X,in,out], that of its bytes, and, without the last dim, of its scales. */
 static const float FP4[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
 enum { FP4_BLOCK = 32, FP4_BYTES = FP4_BLOCK / 2 };
 static void packed_shape(uint64_t *shape) {
@@ -508,7 +508,7 @@ static double yarn_pair(const Config *c, int r, double turns) {
 
 /* Pairs up to beta_fast's keep their angles, those from beta_slow's are divided, and a ramp lies in
  * between, from a whole pair to a whole pair unless truncate is false. Those two pairs' turns are
- * what the rule in sink.c, 3.4, asks for. The library also makes q and k longer, by m each; here
+ * what the rule in layers.c asks for. The library also makes q and k longer, by m each; here
  * the scores are that much larger: <q,k> m^2 / sqrt(D) = <q,k> / sqrt(D / m^4). */
 static void fact_yarn(const Facts *f) {
   Config *c = &f->s->model;

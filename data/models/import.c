@@ -299,7 +299,7 @@ static int import_model(const char *from, const char *out, bool link, const char
   path_make(words, e, "%s.tok", out);
   if (!e->status && *tokenizer) tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
   else if (!e->status && !one && tokenizer_from(from, s.model.vocab, &file, &t, &own))
-    fprintf(stderr, "hf: imported without its tokenizer: %s\n", own.text);
+    fprintf(stderr, "hf: its tokenizer is left out: %s\n", own.text);
   if (*tokenizer || !one) s.data.bos = t.published ? t.published->begins : t.bos == TOKEN_BOS;
   s.data.fix_token = t.vocab && !t.published && t.bos == TOKEN_FIX;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {

@@ -100,7 +100,7 @@ static void models_tables(const Model *m, Acts *a, idx N) {
 
 /* --- Embedding and unembedding ---------------------------------------------- */
 
-/* Does a matrix stay in its file? Its row, and the whole: hf.c. */
+/* A row of a matrix that stays in its file: stored.c. */
 static void stored_row(const Tensor *t, idx row, real *to);
 
 /* rows [T,C] = f wte[id] (W_in), with f of --embed-scale. a->embed [B,T,E] keeps
@@ -203,12 +203,11 @@ static void models_logits_backward(Model *m, Acts *a, idx R) {
 /* --- Which rows fit, which tensors there are -------------------------------- */
 
 static int models_resolve(Config *c, Error *e) {
-  int D = c->head_dim, period = c->attention_period;
+  int period = c->attention_period;
   int attending = period < c->layers ? period : c->layers;
   bool blends = c->rope_scaling == ROPE_LLAMA3 || c->rope_scaling == ROPE_YARN
                 || c->rope_scaling == ROPE_LONGROPE;
   bool falls = !(c->rope_high > c->rope_low);
-  (void)D;
   if (!c->embed_dim)
     c->embed_dim = c->dim;
   if (period) {                          /* as Mamba's authors have it */

@@ -20,7 +20,7 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 /* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
  * repeated token that stay equal (7.2), or need not; what propositions 1, 2, 3 and 4 are about;
  * scores that are q k^T; no prefix as far as the second half; states of such a token that part. */
-enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
+enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512, APART_SURELY = 1024 };
 
 /* Whether the states of a repeated token, which are not all equal by law, must part. They do by
@@ -47,12 +47,13 @@ static int premises(const Config *c) {
   bool law = equal && soft && !c->window && !c->prefix && !c->sparse_top;
   bool shaped = config_score_mod(c), all = !c->sparse_top;
   return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
-       | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
+       | equal * EQUAL | (law && c->pos == POS_NONE) * NONE
        | (law && !shaped && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
        | (law && !shaped && c->pos == POS_ALIBI) * ALIBI
        | (equal && soft && all && !shaped && c->pos == POS_ROTARY) * ROTARY
        | (c->kernel == KERNEL_IDENTITY && all && !shaped) * DOT_SCORES
-       | (c->prefix <= TRAINED_T / 2) * SECOND_HALF | parts_surely(c) * APART_SURELY;
+       | (2 * c->prefix <= at_most(c->context, TRAINED_T)) * SECOND_HALF
+       | parts_surely(c) * APART_SURELY;
 }
 
 /* The states was [L+1,T,C] of the random tokens, of which the second half was changed since: how
@@ -239,8 +240,7 @@ static int check_model(const char *path, FILE *out, Error *e) {
   real *was = NULL;
   if (checkpoint_open(path, &t, e)) return e->status;
   option_text(option_find("pos", MODEL), &t.s, positions, sizeof positions);
-  y->m = t.m;                                              /* it is the toy's now */
-  t.m = (Model){0};
+  model_move(&y->m, &t.m);                                 /* it is the toy's now */
   trainer_free(&t);
   const Config *c = &y->m.c;
   idx L = c->layers, C = c->dim;

@@ -223,7 +223,7 @@ static void experts_forward(const Model *m, Acts *a, int l, real *y, const real 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 5  Their tensors, and those that stay in their file: what Model.published leads to
+ * 5  Their tensors, and those that stay in their file
  */
 
 /* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */

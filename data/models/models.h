@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * The parts are defined in layers.c (angles, windows, biases, embeddings, caps)
- * and in hf.c (Mamba, experts, matrices that stay in their file). */
+ * The parts are defined in layers.c (angles, windows, biases, embeddings, caps),
+ * mixers.c (Mamba, experts) and stored.c (matrices that stay in their file). */
 #ifndef MODELS_H
 #define MODELS_H
 

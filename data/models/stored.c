@@ -77,10 +77,11 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
  * one: q, k and v of GPT-2 stand side by side in every row, those of GPT-NeoX head by head. A link
  * is known again by its size and by the hash of its header, which says where its tensors are.
  *
- * STREAMING. An evaluation brings all its sequences through a block before the next one, so each
- * weight is read once and then multiplies thousands of rows. In memory are the activations of one
- * block, the slab in hand, and what is not multiplied: gains, biases, positions. Of the embedding
- * only the rows of the tokens are read, and W_cls only when a loss is asked for.
+ * STREAMING. An evaluation brings as many sequences as 1.6 GB hold through a block before the next
+ * one, so each weight is read once for them and multiplies thousands of rows. In memory are the
+ * activations of one block, the slab in hand, and what is not multiplied: gains, biases,
+ * positions. Of the embedding only the rows of the tokens are read, and W_cls only when a loss is
+ * asked for.
  */
 enum {
   MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, LINKS_MAX = 1000,
@@ -397,6 +398,7 @@ static int model_file_tensor(ModelWriter *w, const char *name, int dtype, int or
 }
 
 static int model_file_bytes(ModelWriter *w, const void *at, size_t n, Error *e) {
+  if (interrupted) fail(e, 1, "stopped by Ctrl-C; nothing was saved. Try: the same command");
   if (e->status) return e->status;
   Stored *p = &w->head.stored[w->next];
   if (n > w->left || n % dtype_width(p->dtype))
@@ -433,7 +435,6 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int or
       fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: another copy of "
            "the model", source->path, theirs);
     model_file_bytes(w, piece, some, e);
-    if (interrupted) fail(e, 1, "stopped by Ctrl-C; nothing was saved. Try: the same command");
     done += some;
   }
   free(piece);
@@ -549,7 +550,7 @@ static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
   if (done == 0) f->sums = (Sums){0};
   if (done == lines) {
     if (p->hash && p->hash != sums_end(&f->sums))
-      fail(&f->fault, 1, "%s: damaged: the checksum of %s does not match. Try: an older copy",
+      fail(&f->fault, 1, "%s: the checksum of %s does not match. Try: hf FOLDER again",
            stored_file(f, p), t->name);
     return false;
   }
@@ -567,7 +568,7 @@ static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
   return true;
 }
 
-/* to = row `row` of t; zeros after a fault. */
+/* to = row `row` of t, its checksum unread; zeros after a fault. */
 static void stored_row(const Tensor *t, idx row, real *to) {
   const Stored *p = t->stored;
   struct ModelFile *f = p->in;
@@ -664,13 +665,19 @@ static int model_head_open(FILE *of, const char *path, ModelHead *h, Error *e) {
   return e->status;
 }
 
+/* NULL for a pipe, too: what is read to look at it would be missing for the one who reads it. */
+static FILE *regular_open(const char *name) {
+  struct stat is;
+  return !stat(name, &is) && S_ISREG(is.st_mode) ? fopen(name, "rb") : NULL;
+}
+
 /* Behind the names of files those that model files among them are links to. */
 static void links_list(Bytes *names) {
   const size_t size = names->size;
   for (size_t at = 0; at < size; at += strlen((char *)names->at + at) + 1) {
     ModelHead h = {0}; Error none = {0}; char magic[9] = "";
     const char *name = (const char *)names->at + at;
-    FILE *f = fopen(name, "rb");
+    FILE *f = regular_open(name);
     const bool ours = f && fread(magic, 1, 8, f) == 8 && !strcmp(magic, MODEL_MAGIC);
     if (ours) model_head_open(f, name, &h, &none);
     for (int i = 0; i < h.links; i++)
@@ -714,7 +721,7 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
 /* Is it a model file? Then it is opened. A published folder is none yet, and is told so. */
 static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
   char magic[8], config[PATH_ROOM + 16];
-  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL, *published;
+  FILE *f = regular_open(path), *published;
   const bool ours = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
   *t = (Trainer){0};
   if (ours) model_file_open(f, path, room, t, e);

@@ -1132,10 +1132,10 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *
   put_text(row, e, "read", survey_keep(v, read, e));
   put(row, e, (double)t->m.count, "parameters");
   eval_numbers(row, &seen, s, e);
-  edited_put(row, &seen, s, e);
   for (int i = 0; i < besides->n; i++) put(row, e, besides->at[i].x, "%s", besides->at[i].name);
   for (int i = 1; i < STEPS; i++)
     put(row, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g", eps[i]);
+  edited_put(row, &seen, s, e);                            /* last: not every model has it */
   if (results_alone(v->s)) {                               /* at the end, and nothing else */
     sinks_free(&seen);
     return e->status;

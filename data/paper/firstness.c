@@ -15,10 +15,10 @@
  * its N: q of N ordinary tokens follows from the text and the context alone.
  *
  * Onsets at other thresholds than SHOWS are read from the curve, curve_times_1, so no run was made
- * for them. It has every look up to N = 16, every second up to 128, every fourth beyond; HOLDS of
- * those in a row find it. A run that ended before is censored there. Half-rise: the first of HOLDS
- * looks half way from even to the plateau, which is the mean of the last quarter of the looks; only
- * of a run that went on to 1.9 times its onset or more.
+ * for them. It has every look of a budget of 12M tokens, every second of 24M, every fourth of 51M;
+ * HOLDS of those in a row find it. A run that ended before is censored there. Half-rise: the first
+ * of HOLDS looks half way from even to the plateau, which is the mean of the last quarter of the
+ * looks; only of a run that went on to 1.9 times its onset or more.
  */
 enum { AT_1_5, AT_2, AT_3, AT_HALF, THRESHOLDS };
 static const char *const AT_HEADS[THRESHOLDS] = {"at 1.5", "at 2", "at 3", "half-rise"};
@@ -341,7 +341,7 @@ static void firstness_laws(Bytes *out, const Results *r, const Item *item, int a
   double least = INFINITY;
   if (!e->status) seen_of(s, r, item, at);
   for (int k = 0; k < LAWS && !e->status; k++) {
-    is[k] = plane_fit(&law[k], s, k, NULL);
+    is[k] = plane_fit(&law[k], s, k, NULL) && !isnan(plane_aicc(&law[k], s->n));
     if (is[k]) least = fmin(least, plane_aicc(&law[k], s->n));
   }
   for (int i = 0; !e->status && i < s->n; i++) censored += s->censored[i], new += s->new[i];

@@ -247,7 +247,7 @@ enum { LOOKS = 1024 };
   {"replace-position swap-position", "without --signs", !s->signs}, \
   {"text grammar tokens ids", "without --domains", !s->domains[0]}, \
   {"grammar tokens end-token first-tokens", "without --ids", !s->ids[0]}, \
-  {"input", "without --inputs and --ids", !s->inputs && !s->ids[0]}, \
+  {"input", "without --inputs", !s->inputs}, \
   {"tokenizer bos", "without --out", strcmp(s->verb, "tokenize") || !s->out[0]}, \
   {"T", "without --lengths", !s->lengths[0]}, \
   {"top-k top-p", "with --temperature", s->temperature > 0}, \

@@ -40,7 +40,7 @@ static void verdict_letters(char to[VERDICTS_SAID], const Results *r,
 /* The line's sentence; without one the title. */
 static void finding_of(char to[FINDING], const Paper *p, int item) {
   const Item *is = &p->x->item[item];
-  const char *at = (const char *)p->findings.at;
+  const char *at = p->runs.first ? (const char *)p->findings.at : NULL;   /* of that text */
   char begins[200], letters[VERDICTS_SAID];
   verdict_letters(letters, &p->runs, item);
   snprintf(begins, sizeof begins, "\n%.80s %s ", is->name, letters);
@@ -596,8 +596,8 @@ static int told_open(Paper *p, const Experiments *x, const char *folder,
   p->others = grab(x->corpora, sizeof *p->others, e);
   p->lines = grab(LINES_MOST, sizeof *p->lines, e);
   snprintf(path, sizeof path, "%s/" FINDINGS_FILE, folder);
-  if (!e->status && !file_missing(path))
-    lines_read(path, &p->findings, e);
+  if (!e->status && !file_missing(path) && !lines_read(path, &p->findings, e))
+    bytes_add(&p->findings, "", 1, e);
   if (!e->status)
     results_load(&p->runs, x, folder, corpus->name, e);
   for (int k = 0; k < x->corpora && !e->status; k++)
@@ -856,7 +856,7 @@ static int pages_renew(const Paper *p, const char *folder, Error *e) {
     corpus_markdown(&section, r, e);
     page_renew(folder, name, &section, e);
   }
-  if (!told_summary(&section, svg, p, e) &&
+  if (p->runs.first && !told_summary(&section, svg, p, e) &&   /* the summary is of that text */
       !page_renew(folder, "SUMMARY.md", &section, e) &&
       !file_leave(folder, "effects.svg", &svg[EFFECTS], e) &&
       !file_leave(folder, "onset-q.svg", &svg[ONSET_Q], e))

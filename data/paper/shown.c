@@ -376,13 +376,15 @@ static int items_text(Bytes *out, const Results *r, Error *e) {
   return bytes_add(out, r->notes.at, r->notes.size, e);
 }
 
-/* "0.24 +- 0.05", the half of its 95 % interval; of an exact claim the least and largest. */
+/* "0.24 +- 0.05", the half of its 95 % interval, of which a tau's end may be cut; of an exact claim
+ * the least and largest. */
 static void claim_size(Cell to, const Claim *c, const Judged *j) {
   const bool ranges = c->kind == CLAIM_EXACT && j->low < j->high;
   Cell low, high;
   *to = 0;
   if (j->unrun || isnan(j->estimate)) return;
-  with_spread(to, j->estimate, ranges ? NAN : (j->high - j->low) / 2, 3, "\302\261");
+  with_spread(to, j->estimate, ranges ? NAN : fmax(j->high - j->estimate, j->estimate - j->low),
+              3, "\302\261");
   with_spread(low, j->low, NAN, 3, ""), with_spread(high, j->high, NAN, 3, "");
   if (ranges && strcmp(low, high)) snprintf(to, CELL, "%.20s to %.20s", low, high);
 }

@@ -377,7 +377,7 @@ static void first_laws(Bytes *out, const Results *r, const Item *item, Error *e)
   const int pairs = firstness_pairs(&line, r, true, &beyond, e);
   if (pairs)
     bytes_print(out, e, "- Of %d pairs of rows that books/firstness.txt predicts to lie near each "
-                "other %d do not so far.\n", pairs, beyond);
+                "other %d do so far.\n", pairs, pairs - beyond);
   free(s), bytes_free(&line);
 }
 

@@ -261,7 +261,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
 static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
                    const Row *row, const char *texts, Error *e) {
   Outcome *o = grab(1, sizeof *o, e);
-  int last = p->looks / 10 + 1;                    /* a tenth of the looks */
+  int last = p->looks / 10 + 1;                    /* a tenth of the looks, and one */
   double trained = p->looks ? 0 : NAN;
   if (!o) return e->status;
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
@@ -355,7 +355,8 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
                     .sink1 = p->now[SINK_1], .alpha_star = p->now[ALPHA_STAR],
                     .sink_star = p->now[SINK_STAR], .ratio = p->now[NORM_RATIO],
                     .held = NAN};
-    if (!t->s.out[0] || file_missing(t->s.out) || !part_read(t, e)) train_run(t, p, e);
+    if (!t->s.out[0] || file_missing(t->s.out) || file_missing(t->s.log) || !part_read(t, e))
+      train_run(t, p, e);
   }
   if (interrupted) *e = (Error){0},                        /* train_run's words name --out */
     fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same command",
