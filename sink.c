@@ -1250,7 +1250,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  * EDGES. Under softmax a single visible key has a = 1 and dz = 0: A_11 = 1 of
  * section 3.2. In a row of zeros the p-norm's formula is 0/0; here a = dz = 0.
- * [E44] With exp and p > 1 the weights' sum can grow with t (7.9); at p = 2, 3, 4
+ * [E44] With exp and p > 1 the weights' sum can grow (7.9); at p = 2, 3, 4
  * the paper's training diverged. The paper writes s^p, which is not real for
  * negative s and fractional p: hence |s|. */
 
@@ -6084,8 +6084,8 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  * instance, at an array's end too, so an element has the same bits anywhere.
  *
  * Coefficients have, unrounded, the least maximal relative error (Remez
- * exchange, 40 digits). The largest errors over all floats, of pow over every 61st (`make
- * exhaustive`), in units in the last place (ulp); rounding alone is 0.5:
+ * exchange, 40 digits). The largest errors over all floats, of pow over every
+ * 61st (`make exhaustive`), in units in the last place (ulp; rounding has 0.5):
  *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
@@ -8040,7 +8040,7 @@ static int config_resolve(Config *c, Error *e) {
      "whose plain sum can be 0. Try: --normalizer clamp, one or pnorm, or "
      "--kernel elu"},
     {identity && sum && raw, 0, "--kernel elu makes scores positive, except "
-     "for k*, logits and biases. Try: --normalizer one or clamp, or --extra zero"}};
+     "for k* and logits. Try: --normalizer one or clamp, or --extra zero"}};
   for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
     if (RULES[i].wrong)
       return fail(e, 2, RULES[i].why, RULES[i].is);
