@@ -3,12 +3,14 @@
 # with --later, in data/later/later.c, for data/check/test_rows.c and data/later/test_later.c.
 #   sh data/check/mutants.sh [--later] [--seed N] [--count N] [--jobs N] [--pick K]
 # data/check/mutate.awk says which faults there are and draws them by the seed; --pick K tries the K-th of
-# the draws alone, or the first behind it that counts. Chapters 1 to 6 are mutated; chapter 7 is not: its checks are tests themselves,
+# the draws alone, or the first behind it that counts. Chapters 1 to 6 are mutated; chapter 7 is
+# not: its checks are tests themselves,
 # and what a check allows (its bounds, its sizes) has no test but that it holds.
 # A draw that does not compile, or whose object file is the same as without it, is not counted.
 # A mutant is caught by the first test that fails, crashes or takes more than LIMIT seconds.
 # The golden numbers run first, then other quick tests that tell much, then every test in the order
-# of the list. What is left goes once more through all of them under ASan and UBSan, as `make asan` (not with --later),
+# of the list. What is left goes once more through all of them under ASan and UBSan (not with
+# --later), as `make asan`,
 # where the program without a mutant must pass first.
 # Exit status 1 when a mutant survives. POSIX sh and awk; needs the memory of one test run a job.
 seed=1 count=50 jobs=2 pick= later=

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every command of the README and of the pages behind it, in small (of a script that it is there, of make
-# that it has the target), every script of the project, make clean, and a clone and texts whose lines end in CR LF. From the folder that holds the programs (make
+# that it has the target), every script of the project, make clean, and a clone and texts whose lines
+# end in CR LF. From the folder that holds the programs (make
 # sink paper hf bench):
 #   sh data/check/test_scripts.sh
 #

@@ -195,7 +195,7 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
  *
  * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys. With one, log n_i = 0.
  *
- *   soft-cap      y = X tanh(z / X)      |y| <= X; without it y = z          Gemma 2
+ *   soft-cap      y = X tanh(z / X)      |y| <= X; without it y = z         Gemma 2
  *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
  *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
  *

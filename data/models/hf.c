@@ -22,7 +22,7 @@
  * that it has no words for are refused by the flag's name.
  *
  * Contents   1 Half floats, 2 model files                                 stored.c
- *            3 The Mamba mixer, 4 experts, 5 their tensors                  mixers.c
+ *            3 The Mamba mixer, 4 experts, 5 their tensors                   mixers.c
  *            6 What llama can express, 7 config.json, 8 model.safetensors,
  *            9 tokenizer.json, 10 the folder                             export.c
  *            11 JSON, 12 safetensors, read                               json.c

@@ -91,8 +91,8 @@ static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n, 
   if (f->set == SET_ABSENT)
     for (have = 0; have < n && by[n - 1 - have].times <= 0;) have++;
   if (!e->status && (f->N > have || (f->wide && f->N < 2)))
-    fail(e, 2, "--first-tokens %s: there are %d to %lld of them. Try: --first-tokens 16", what,
-         1 + f->wide, have);
+    fail(e, 2, "--first-tokens %s: expected %d or more, of %lld that there are. Try: "
+         "--first-tokens 16", what, 1 + f->wide, have);
   for (idx i = 0; i < n && !e->status; i++)
     x[i] = f->set == SET_Q ? log(first_given(1.0 / (double)f->N, by[i].times / total, T))
                            : by[i].times / total;
