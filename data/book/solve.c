@@ -5,7 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * PUZZLE is sink.c with one body to be written (puzzles.txt). Test NAME__* holds
+ * PUZZLE is sink.c with one body to be written (puzzles.txt). Test NAME__*
+ * holds
  * puzzle NAME. Where a puzzle has a gradient, differences come first: they need
  * no other source than its own forward. Numbers by hand and test_sink.c's slow
  * model follow. What a body leaves unset is NaN here, and fails. */
@@ -34,7 +35,7 @@ static void fill(idx n, real *x, double value) {
 /* The gradients of labs of these flags, in the plain loops of chapter 3. */
 static void gradients_hold(Test *t, const char *const *flags) {
   Tally y = {0};
-  LABS_OF(b, 2, 6, flags) {
+  LABS_OF (b, 2, 6, flags) {
     b.m.plain = true;
     check_gradients(t, &y, &b, 1);
   }
@@ -43,7 +44,7 @@ static void gradients_hold(Test *t, const char *const *flags) {
 
 /* Scores, weights and states of such labs beside those of the slow model. */
 static void as_slow(Test *t, const char *const *flags) {
-  LABS_OF(b, 2, 9, flags) {
+  LABS_OF (b, 2, 9, flags) {
     b.m.plain = true;
     compare_with_slow(t, &b, 1000 * REAL_EPS);
   }
@@ -168,12 +169,12 @@ static real *random_reals(Test *t, idx n, uint64_t seed) {
 }
 
 #define TURNED "--heads 1 --dim 6 --layers 1 "
-#define TURNS(b)                                                               \
+#define TURNS(b) \
     LABS(b, 1, 5, TURNED, TURNED "--rope-pairing interleaved --rotary-dims 4")
 
 /* d<dy, R x>/dx_k is row k of R^T dy. */
 static void rotate__differences(Test *t) {
-  TURNS(b) {
+  TURNS (b) {
     idx n = 5 * 6;
     lab_forward(&b);
     real *x = random_reals(t, n, 1), *dy = random_reals(t, n, 2);
@@ -194,7 +195,7 @@ static void rotate__differences(Test *t) {
 
 /* A pair (1, 2) of the first frequency, w = 1, by n radians. */
 static void rotate__by_hand(Test *t) {
-  TURNS(b) {
+  TURNS (b) {
     int other = b.n == 1 ? 3 : 1;
     real x[30] = {0};
     lab_forward(&b);
@@ -204,8 +205,8 @@ static void rotate__by_hand(Test *t) {
     }
     turn(&b, x, false);
     for (int n = 0; n < 5; n++) {
-      within(t, (double)x[6 * n], cos(n) - 2 * sin(n), 1e-14, "x of row %d, %s", n,
-             b.flags);
+      within(t, (double)x[6 * n], cos(n) - 2 * sin(n), 1e-14, "x of row %d, %s",
+             n, b.flags);
       within(t, (double)x[6 * n + other], sin(n) + 2 * cos(n), 1e-14,
              "y of row %d, %s", n, b.flags);
     }
@@ -213,12 +214,12 @@ static void rotate__by_hand(Test *t) {
 }
 
 static void rotate__back(Test *t) {
-  TURNS(b) {
+  TURNS (b) {
     lab_forward(&b);
     const real *x = random_reals(t, 30, 1), *y = rotated(t, &b, x, false);
     fact(t, distance(30, x, y) > 0.1, "nothing turns, %s", b.flags);
-    within(t, distance(30, x, rotated(t, &b, y, true)), 0, 1e-14,
-           "R^T R x, %s", b.flags);
+    within(t, distance(30, x, rotated(t, &b, y, true)), 0, 1e-14, "R^T R x, %s",
+           b.flags);
     within(t, (double)vec_dot(30, y, y), (double)vec_dot(30, x, x), 1e-13,
            "the length, %s", b.flags);
   }
@@ -243,9 +244,11 @@ static void weigh(Weights *w, int sim, int normalizer, int n, const real *z) {
   w->Z = row(&c, n, z, w->a, w->deriv, w->dlogz);
 }
 
-/* dz by the two factors, dz_k = s'/Z da_k - dlogz_k delta, beside differences of
+/* dz by the two factors, dz_k = s'/Z da_k - dlogz_k delta, beside differences
+ * of
  * L = sum_j da_j a_j. */
-static void dz_holds(Test *t, int sim, int normalizer, int n, const real *from) {
+static void dz_holds(Test *t, int sim, int normalizer, int n,
+                     const real *from) {
   static const double DA[] = {1, -1, 0.5, 2, -0.3};
   const double h = 1e-3;
   real z[8];
@@ -256,7 +259,8 @@ static void dz_holds(Test *t, int sim, int normalizer, int n, const real *from) 
   for (int j = 0; j < n; j++)
     delta += DA[j] * (double)w.a[j];
   for (int k = 0; k < n; k++) {
-    double f[4] = {0}, dz = (double)w.deriv[k] * DA[k] - (double)w.dlogz[k] * delta;
+    double f[4] = {0},
+           dz = (double)w.deriv[k] * DA[k] - (double)w.dlogz[k] * delta;
     for (int p = 0; p < 4; p++) {
       Weights moved;
       z[k] = (real)((double)from[k] + AT[p] * h);
@@ -265,8 +269,8 @@ static void dz_holds(Test *t, int sim, int normalizer, int n, const real *from) 
         f[p] += DA[j] * (double)moved.a[j];
     }
     z[k] = from[k];
-    within(t, dz, slope_of(f, h), 1e-9, "dz[%d] of %s over %s", k, SIM_NAMES[sim],
-           Z_NAMES[normalizer]);
+    within(t, dz, slope_of(f, h), 1e-9, "dz[%d] of %s over %s", k,
+           SIM_NAMES[sim], Z_NAMES[normalizer]);
   }
 }
 
@@ -279,7 +283,8 @@ static void softmax__by_hand(Test *t) {
   within(t, (double)w.Z, 4.0 / 3, 8 * REAL_EPS, "Z e^-top, top = log 3");
 }
 
-/* Weights of a row sum to 1, two of them are apart by e^(z_i - z_j), and what is
+/* Weights of a row sum to 1, two of them are apart by e^(z_i - z_j), and what
+ * is
  * masked has exactly 0. */
 static void softmax__sums_to_one(Test *t) {
   Rng r = {5};
@@ -305,7 +310,7 @@ static void softmax__sums_to_one(Test *t) {
  * make a row of zeros. */
 static void softmax__large_scores(Test *t) {
   static const double BY[] = {1000, -1000};
-  EACH(i, BY) {
+  EACH (i, BY) {
     const real z[] = {(real)BY[i], (real)(BY[i] + log(3)), (real)-INFINITY};
     Weights w;
     weigh(&w, SIM_EXP, NORMALIZER_SUM, 3, z);
@@ -316,28 +321,34 @@ static void softmax__large_scores(Test *t) {
 }
 
 static void row_backward__differences(Test *t) {
-  static const real Z[] = {(real)0.3, (real)-1.2, (real)1.7, (real)-0.4, (real)0.9};
+  static const real Z[] = {(real)0.3, (real)-1.2, (real)1.7, (real)-0.4,
+                           (real)0.9};
   for (int sim = SIM_EXP; sim <= SIM_ELU; sim++)
-    for (int normalizer = NORMALIZER_SUM; normalizer <= NORMALIZER_ONE; normalizer++)
+    for (int normalizer = NORMALIZER_SUM; normalizer <= NORMALIZER_ONE;
+         normalizer++)
       dz_holds(t, sim, normalizer, 5, Z);
 }
 
 /* The table of 3.6, and the derivative of one weight alone: Z = 1. */
 static void row_backward__by_hand(Test *t) {
   const real z[] = {0, (real)log(3)};
-  static const struct { int sim, normalizer; double deriv[2], dlogz[2]; } ROWS[] = {
+  static const struct {
+    int sim, normalizer;
+    double deriv[2], dlogz[2];
+  } ROWS[] = {
       {SIM_EXP, NORMALIZER_SUM, {0.25, 0.75}, {0.25, 0.75}},
       {SIM_SIGMOID, NORMALIZER_SUM, {0.2, 0.15}, {0.2, 0.15}},
       {SIM_SIGMOID, NORMALIZER_ONE, {0.25, 0.1875}, {0, 0}}};
-  EACH(i, ROWS) {
+  EACH (i, ROWS) {
     Weights w;
     weigh(&w, ROWS[i].sim, ROWS[i].normalizer, 2, z);
     for (int j = 0; j < 2; j++) {
-      const char *of = SIM_NAMES[ROWS[i].sim], *by = Z_NAMES[ROWS[i].normalizer];
-      within(t, (double)w.deriv[j], ROWS[i].deriv[j], 2e-8, "s'/Z of key %d, %s over %s",
-             j, of, by);
-      within(t, (double)w.dlogz[j], ROWS[i].dlogz[j], 2e-8, "dlogz of key %d, %s over %s",
-             j, of, by);
+      const char *of = SIM_NAMES[ROWS[i].sim],
+                 *by = Z_NAMES[ROWS[i].normalizer];
+      within(t, (double)w.deriv[j], ROWS[i].deriv[j], 2e-8,
+             "s'/Z of key %d, %s over %s", j, of, by);
+      within(t, (double)w.dlogz[j], ROWS[i].dlogz[j], 2e-8,
+             "dlogz of key %d, %s over %s", j, of, by);
     }
   }
 }
@@ -348,16 +359,19 @@ static void row_backward__masked(Test *t) {
   for (int sim = SIM_EXP; sim <= SIM_ELU; sim++) {
     Weights w;
     weigh(&w, sim, NORMALIZER_SUM, 3, z);
-    within(t, (double)w.deriv[1], 0, 0, "s'/Z of a masked key, %s", SIM_NAMES[sim]);
-    within(t, (double)w.dlogz[1], 0, 0, "dlogz of a masked key, %s", SIM_NAMES[sim]);
+    within(t, (double)w.deriv[1], 0, 0, "s'/Z of a masked key, %s",
+           SIM_NAMES[sim]);
+    within(t, (double)w.dlogz[1], 0, 0, "dlogz of a masked key, %s",
+           SIM_NAMES[sim]);
   }
 }
 
 /* Rows whose sum is above 1, below -1, and between. */
 static void clamp__differences(Test *t) {
-  static const real ROWS[][3] = {{2, 1, (real)0.5}, {-2, (real)-1.5, 1},
+  static const real ROWS[][3] = {{2, 1, (real)0.5},
+                                 {-2, (real)-1.5, 1},
                                  {(real)0.1, (real)-0.3, (real)0.2}};
-  EACH(i, ROWS)
+  EACH (i, ROWS)
     for (int sim = SIM_EXP; sim <= SIM_IDENTITY; sim++)
       dz_holds(t, sim, NORMALIZER_CLAMP, 3, ROWS[i]);
 }
@@ -377,9 +391,10 @@ static void clamp__by_hand(Test *t) {
 
 /* Up to |sum| = 1 the weights are the scores, and no key knows of another. */
 static void clamp__up_to_one(Test *t) {
-  static const real ROWS[][2] = {{(real)0.25, (real)0.5}, {(real)0.5, (real)0.5},
+  static const real ROWS[][2] = {{(real)0.25, (real)0.5},
+                                 {(real)0.5, (real)0.5},
                                  {(real)-0.25, (real)-0.75}};
-  EACH(i, ROWS) {
+  EACH (i, ROWS) {
     Weights w;
     weigh(&w, SIM_IDENTITY, NORMALIZER_CLAMP, 2, ROWS[i]);
     for (int j = 0; j < 2; j++) {
@@ -394,11 +409,12 @@ static void clamp__up_to_one(Test *t) {
 static void clamp__of_exp(Test *t) {
   static const struct { double z, a; } ROWS[] = {
       {1000, 0.5}, {0, 0.5}, {-1, 0.36787944117144233}, {-1000, 0}};
-  EACH(i, ROWS) {
+  EACH (i, ROWS) {
     const real z[] = {(real)ROWS[i].z, (real)ROWS[i].z};
     Weights w;
     weigh(&w, SIM_EXP, NORMALIZER_CLAMP, 2, z);
-    within(t, (double)w.a[1], ROWS[i].a, 1e-15, "a of two scores of %g", ROWS[i].z);
+    within(t, (double)w.a[1], ROWS[i].a, 1e-15, "a of two scores of %g",
+           ROWS[i].z);
   }
 }
 
@@ -412,11 +428,12 @@ static const char *const HEADS[] = {
 
 static void head__differences(Test *t) { gradients_hold(t, HEADS); }
 
-/* With q = 0 all scores are 0, and row i is the mean of what it sees: v* and the
+/* With q = 0 all scores are 0, and row i is the mean of what it sees: v* and
+ * the
  * values up to its own. */
 static void head__by_hand(Test *t) {
-  LABS(b, 1, 3, "--layers 1 --heads 1 --dim 2 --pos none --extra kv",
-       "--layers 1 --heads 1 --dim 2 --pos none --extra kv --scale 0.5") {
+  LABS (b, 1, 3, "--layers 1 --heads 1 --dim 2 --pos none --extra kv",
+        "--layers 1 --heads 1 --dim 2 --pos none --extra kv --scale 0.5") {
     b.m.plain = true;
     lab_fill(&b, "l0.wq", 0);
     lab_forward(&b);
@@ -435,27 +452,38 @@ static void head__by_hand(Test *t) {
 static void head__as_slow(Test *t) { as_slow(t, HEADS); }
 
 static const char *const NULL_KEYS[] = {
-    "--extra k", "--extra kv --pos alibi --prefix 2", "--extra logit --window 3",
+    "--extra k", "--extra kv --pos alibi --prefix 2",
+    "--extra logit --window 3",
     "--extra zero --pos none", "--sink-token --extra k --pos t5 --prefix 2",
     "--pos relative --window 2", NULL};
 
 static void null_key__differences(Test *t) { gradients_hold(t, NULL_KEYS); }
 
-/* Two tokens, D = 4: <q_1, k*> = 6, <q_1, k_1> = 2, <q_2, k_1> = 4, <q_2, k_2> = 8;
+/* Two tokens, D = 4: <q_1, k*> = 6, <q_1, k_1> = 2, <q_2, k_1> = 4, <q_2, k_2>
+ * = 8;
  * a bias of -1 on the key before. */
 static void null_key__by_hand(Test *t) {
-  static const real Q[] = {1, 1, 0, 0, 2, 2, 0, 0}, K[] = {2, 0, 0, 0, 2, 2, 9, 9};
+  static const real Q[] = {1, 1, 0, 0, 2, 2, 0, 0},
+                    K[] = {2, 0, 0, 0, 2, 2, 9, 9};
   static const real STAR[] = {3, 3, 0, 0}, BIAS[] = {-1, 0};
   const double want[2][3] = {{3, 1, -INFINITY}, {6, 1, 4}};
-  LABS(b, 1, 2, "--heads 1 --dim 4 --layers 1 --extra k --pos none") {
-    Head x = {.N = 2, .D = 4, .of_q = 4, .of_k = 4, .root = (real)0.5,
-              .q = Q, .k = K, .kstar = STAR, .bias = BIAS + 1};
+  LABS (b, 1, 2, "--heads 1 --dim 4 --layers 1 --extra k --pos none") {
+    Head x = {.N = 2,
+              .D = 4,
+              .of_q = 4,
+              .of_k = 4,
+              .root = (real)0.5,
+              .q = Q,
+              .k = K,
+              .kstar = STAR,
+              .bias = BIAS + 1};
     for (int i = 0; i < 2; i++) {
       real z[3], other[3];
       fill(3, z, NAN);
       head_scores(&b.m, &b.a, &x, i, z, other);
       for (int j = 0; j < 3; j++)
-        within(t, (double)z[j], want[i][j], 0, "z of query %d, column %d", i + 1, j);
+        within(t, (double)z[j], want[i][j], 0, "z of query %d, column %d",
+               i + 1, j);
     }
   }
 }
@@ -467,14 +495,16 @@ static void head_backward__differences(Test *t) {
   gradients_hold(t, NULL_KEYS);
 }
 
-/* The first row of a softmax sees one key, with a weight of 1 whatever its score:
+/* The first row of a softmax sees one key, with a weight of 1 whatever its
+ * score:
  * dz_11 = 0, and dq_1 with it. */
 static void head_backward__first_row(Test *t) {
-  LABS(b, 1, 4, "--layers 1 --heads 1") {
+  LABS (b, 1, 4, "--layers 1 --heads 1") {
     b.m.plain = true;
     for (int again = 0; again < 2; again++) {
       lab_gradients(&b);
-      within(t, biggest(12, b.a.dq), 0, 1e-15, "dq of row 1, backward %d", again + 1);
+      within(t, biggest(12, b.a.dq), 0, 1e-15, "dq of row 1, backward %d",
+             again + 1);
       fact(t, biggest(12, b.a.dq + 12) > 1e-6, "dq of row 2 is %g",
            biggest(12, b.a.dq + 12));
     }
@@ -493,10 +523,13 @@ static const char *const POSTS[] = {
 
 static void block_backward__differences(Test *t) { gradients_hold(t, POSTS); }
 
-/* Without MHSA and FFN a block is y = n2(n1(x)). At x = (3, 4) that is n1(x), whose
- * backward is norm_backward's number by hand. A second backward has the same. */
+/* Without MHSA and FFN a block is y = n2(n1(x)). At x = (3, 4) that is n1(x),
+ * whose
+ * backward is norm_backward's number by hand. A second backward has the
+ * same. */
 static void block_backward__by_hand(Test *t) {
-  LABS(b, 1, 1, "--place post --layers 1 --heads 1 --dim 2 --pos none --norm-eps 0") {
+  LABS (b, 1, 1,
+        "--place post --layers 1 --heads 1 --dim 2 --pos none --norm-eps 0") {
     static const real X[] = {3, 4};
     lab_fill(&b, "l0.wo", 0);
     lab_fill(&b, "l0.w3", 0);
@@ -508,10 +541,10 @@ static void block_backward__by_hand(Test *t) {
       b.a.dh[0] = 1;
       b.a.dh[1] = 0;
       block_backward(&b.m, &b.a, 0, 1, 1);
-      within(t, (double)b.a.dh[0], 0.64 * sqrt(2) / 5, 1e-14, "dx[0], backward %d",
-             again);
-      within(t, (double)b.a.dh[1], -0.48 * sqrt(2) / 5, 1e-14, "dx[1], backward %d",
-             again);
+      within(t, (double)b.a.dh[0], 0.64 * sqrt(2) / 5, 1e-14,
+             "dx[0], backward %d", again);
+      within(t, (double)b.a.dh[1], -0.48 * sqrt(2) / 5, 1e-14,
+             "dx[1], backward %d", again);
     }
   }
 }
@@ -525,9 +558,10 @@ static void loss__differences(Test *t) {
   gradients_hold(t, FLAGS);
 }
 
-/* Logits of 0 know nothing: a loss of ln V, V = 11, and dy = 1/V - 1[target]. */
+/* Logits of 0 know nothing: a loss of ln V, V = 11, and dy = 1/V -
+ * 1[target]. */
 static void loss__by_hand(Test *t) {
-  LABS(b, 1, 5, "", "--prefix 3", "--sink-token") {
+  LABS (b, 1, 5, "", "--prefix 3", "--sink-token") {
     lab_fill(&b, "wcls", 0);
     within(t, lab_loss(&b), log(11), 1e-14, "the loss, %s", b.flags);
   }
@@ -535,13 +569,13 @@ static void loss__by_hand(Test *t) {
 
 /* The map of chapter 6: alpha = (0.8, 0.2, 0.2). */
 static void alpha__by_hand(Test *t) {
-  static const real MAP[] = {1, 0, 0, (real)0.8, (real)0.2, 0,
-                             (real)0.6, (real)0.2, (real)0.2};
+  static const real MAP[] = {1, 0,         0,         (real)0.8, (real)0.2,
+                             0, (real)0.6, (real)0.2, (real)0.2};
   static const double WANT[] = {0.8, 0.2, 0.2};
   const Config c = config_of(t, "");
   for (int k = 0; k < 3; k++)
-    within(t, sink_alpha(&c, 3, METRIC_REAL, MAP, k), WANT[k], 1e-15, "alpha_%d",
-           k + 1);
+    within(t, sink_alpha(&c, 3, METRIC_REAL, MAP, k), WANT[k], 1e-15,
+           "alpha_%d", k + 1);
 }
 
 static const TestEntry TESTS[] = {
@@ -549,12 +583,14 @@ static const TestEntry TESTS[] = {
     RUNS(norm_backward__along_x), RUNS(norm_backward__adds),
     RUNS(rotate__differences), RUNS(rotate__by_hand), RUNS(rotate__back),
     RUNS(rotate__relative),
-    RUNS(softmax__by_hand), RUNS(softmax__sums_to_one), RUNS(softmax__large_scores),
+    RUNS(softmax__by_hand), RUNS(softmax__sums_to_one),
+    RUNS(softmax__large_scores),
     RUNS(row_backward__differences), RUNS(row_backward__by_hand),
     RUNS(row_backward__masked),
     RUNS(clamp__differences), RUNS(clamp__by_hand), RUNS(clamp__up_to_one),
     RUNS(clamp__of_exp),
-    RUNS(null_key__differences), RUNS(null_key__by_hand), RUNS(null_key__as_slow),
+    RUNS(null_key__differences), RUNS(null_key__by_hand),
+    RUNS(null_key__as_slow),
     RUNS(head__differences), RUNS(head__by_hand), RUNS(head__as_slow),
     RUNS(head_backward__differences), RUNS(head_backward__first_row),
     RUNS(head_backward__as_tiles),

@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * s->cut[0] is ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN; s->cut[1] the column, from 0,
+ * s->cut[0] is ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN; s->cut[1] the column, from
+ * 0,
  * or -1 for *. Every row but its own does without. */
 
 /* Is this column taken from row i? */

@@ -1,15 +1,19 @@
-/* bench.c - the speed of sink, as ratios to what the same machine reaches in the same run.
+/* bench.c - the speed of sink, as ratios to what the same machine reaches in
+ * the same run.
  *
  *     cc -O3 data/check/bench.c -o bench -lm
- *     ./bench             this machine, products and steps, as parts of its peak
- *     ./bench --peer FILE the same beside another program's figures (peer.py writes PyTorch's)
+ *     ./bench             this machine, products and steps, as parts of its
+ *                         peak
+ *     ./bench --peer FILE the same beside another program's figures (peer.py
+ *     writes PyTorch's)
  *     ./bench help        gemm, step, ops and length, and their flags
  *
  * SPDX-License-Identifier: MIT
  *
- * Machines differ, and other programs share them. So every figure is a ratio to a rate that the
- * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
- * does. The peak is the larger of one taken before and one after, a time is the median of many. */
+ * Machines differ, and other programs share them. So every figure is a ratio to
+ * a rate that the same run measures: the peak of fused multiply-adds where
+ * arithmetic counts, a copy where memory does. The peak is the larger of one
+ * taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
 #define MORE_SETTINGS \
   struct Own { \
@@ -29,28 +33,36 @@ typedef struct Own Own;
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
-/* Sorts t [n] and returns the one in the middle, of an even n the mean of the two. */
+/* Sorts t [n] and returns the one in the middle, of an even n the mean of the
+ * two. */
 static double median(double *t, int n) {
   for (int i = 1; i < n; i++)
     for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
-      double swap = t[j]; t[j] = t[j - 1]; t[j - 1] = swap;
+      double swap = t[j];
+      t[j] = t[j - 1];
+      t[j - 1] = swap;
     }
   return (t[(n - 1) / 2] + t[n / 2]) / 2;
 }
 
-/* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
- * before it in its own chain only. With |a| below half an epsilon s keeps its value for ever. */
-INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) {
+/* The peak's loop: `chains` vectors s, each s += a s again and again; every
+ * addition needs the one before it in its own chain only. With |a| below half
+ * an epsilon s keeps its value for ever. */
+INLINE void spin(const int bytes, const int chains, int turns, real *x,
+                 real a) {
   const int lanes = bytes / (int)sizeof(real);
   real s[TILE_MAX];
-  for (int v = 0; v < chains; v++) lanes_copy(bytes, s + v * lanes, x);
+  for (int v = 0; v < chains; v++)
+    lanes_copy(bytes, s + v * lanes, x);
   for (int turn = 0; turn < turns; turn++)
-    for (int v = 0; v < chains; v++) lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
-  for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
+    for (int v = 0; v < chains; v++)
+      lanes_axpy(bytes, s + v * lanes, a, s + v * lanes);
+  for (int v = 0; v < chains; v++)
+    lanes_axpy(bytes, x, 1, s + v * lanes);
 }
 
-/* Does the kernel round a*b + c once? -1 + (1 + eps)(1 - eps) is 0 when the product is rounded
- * first, and -eps^2 fused. */
+/* Does the kernel round a*b + c once? -1 + (1 + eps)(1 - eps) is 0 when the
+ * product is rounded first, and -eps^2 fused. */
 static bool fma_fuses(Isa isa) {
   const real a[2] = {-1, 1 + (real)REAL_EPS}, b[2] = {1, 1 - (real)REAL_EPS};
   real c;
@@ -62,21 +74,25 @@ static bool fma_fuses(Isa isa) {
 INLINE int chains_of(const int bytes) {
   return tile_rows(bytes) == ROWS_MAX ? 16 : bytes == 16 ? 14 : 12;
 }
-INSTANCES(void, spin_for, (int turns, real *x, real a), spin(BYTES, chains_of(BYTES), turns, x, a))
+INSTANCES(void, spin_for, (int turns, real *x, real a),
+          spin(BYTES, chains_of(BYTES), turns, x, a))
 
-/* GFLOP/s that independent fused multiply-adds (a multiply and an add where nothing fuses) reach
- * just now in `threads` equal tasks shared among OpenMP's threads. Takes some 10 ms. The best of a
- * few tries, since other programs only ever make one slower. */
+/* GFLOP/s that independent fused multiply-adds (a multiply and an add where
+ * nothing fuses) reach just now in `threads` equal tasks shared among OpenMP's
+ * threads. Takes some 10 ms. The best of a few tries, since other programs only
+ * ever make one slower. */
 static double fma_peak(Isa isa, int threads) {
   enum { TURNS = 1 << 16, TRIES = 12 };
-  const double flops = 2.0 * chains_of(16 << isa) * (16 << isa) / (double)sizeof(real);
+  const double flops = 2.0 * chains_of(16 << isa) * (16 << isa) /
+                       (double)sizeof(real);
   double best = 0;
-  for (int try = 0; try < TRIES; try++) {
+  for (int try = 0; try < TRIES; try ++) {
     double start = seconds();
     PARALLEL
     for (int t = 0; t < threads; t++) {
       real x[LANES_MAX];
-      for (int l = 0; l < LANES_MAX; l++) x[l] = (real)(l + 1);
+      for (int l = 0; l < LANES_MAX; l++)
+        x[l] = (real)(l + 1);
       spin_for[isa](TURNS, x, (real)REAL_EPS / 8);
     }
     best = fmax(best, flops * TURNS * threads / (seconds() - start) * 1e-9);
@@ -84,55 +100,65 @@ static double fma_peak(Isa isa, int threads) {
   return best;
 }
 
-/* `peak`, and again so long as a rate is above it: other programs ran while it was measured. */
+/* `peak`, and again so long as a rate is above it: other programs ran while it
+ * was measured. */
 static double peak_over(double peak, double rate, Isa isa, int threads) {
   enum { TRIES = 8 };
   int all = workers();
-  for (int try = 0; try < TRIES && rate > peak; try++) {
+  for (int try = 0; try < TRIES && rate > peak; try ++) {
     peak = fmax(peak, fma_peak(isa, threads));
-    set_workers(1);   /* what one thread reaches, the machine does */
+    set_workers(1); /* what one thread reaches, the machine does */
     peak = fmax(peak, fma_peak(isa, 1));
     set_workers(all);
   }
   return peak;
 }
 
-/* "0.475": a rate as a part of the peak; "-" where it stays above, which is no part. */
+/* "0.475": a rate as a part of the peak; "-" where it stays above, which is no
+ * part. */
 static const char *part_of(char text[16], double rate, double peak) {
   snprintf(text, 16, rate > peak ? "-" : "%.3g", rate / peak);
   return text;
 }
 
-/* The clock in GHz: shifts and exclusive ors take a cycle each, and wait for the one before. */
+/* The clock in GHz: shifts and exclusive ors take a cycle each, and wait for
+ * the one before. */
 static double clock_rate(void) {
   enum { TURNS = 1 << 20, TRIES = 15 };
   double best = 0;
-  for (int try = 0; try < TRIES; try++) {
+  for (int try = 0; try < TRIES; try ++) {
     double from = seconds();
     uint64_t x = (uint64_t)(from * 1e9) | 1;
-    for (int i = 0; i < TURNS; i++) x ^= x >> 7;
-    if (x) best = fmax(best, 2 * TURNS / (seconds() - from) * 1e-9);
+    for (int i = 0; i < TURNS; i++)
+      x ^= x >> 7;
+    if (x)
+      best = fmax(best, 2 * TURNS / (seconds() - from) * 1e-9);
   }
   return best;
 }
 
-/* GB/s of a copy between two arrays of n numbers, its reading and its writing both counted; where
- * they fit a cache it is the cache's. 0 without the memory. Takes some 10 ms, or three copies. */
+/* GB/s of a copy between two arrays of n numbers, its reading and its writing
+ * both counted; where they fit a cache it is the cache's. 0 without the memory.
+ * Takes some 10 ms, or three copies. */
 static double copy_rate(idx n) {
   enum { TRIES = 3 };
   Error e = {0};
   double best = 0;
   idx repeats = 1 + (1 << 20) / n;
   real *x = grab(2 * n, sizeof(real), &e);
-  for (idx i = 0; x && i < n; i++) x[i] = 1;     /* unwritten pages are all one of zeros */
-  for (int try = -1; x && try < TRIES; try++) {
+  /* unwritten pages are all one of zeros */
+  for (idx i = 0; x && i < n; i++)
+    x[i] = 1;
+  for (int try = -1; x && try < TRIES; try ++) {
     double from = seconds();
     for (idx r = 0; r < repeats; r++) {
       PARALLEL
-      for (idx i = 0; i < n; i += CHUNK) copy(x + n + i, x + i, at_most(n - i, CHUNK));
+      for (idx i = 0; i < n; i += CHUNK)
+        copy(x + n + i, x + i, at_most(n - i, CHUNK));
     }
     if (try >= 0)
-      best = fmax(best, 2 * sizeof(real) * (double)(n * repeats) / (seconds() - from) * 1e-9);
+      best = fmax(best, 2 * sizeof(real) * (double)(n * repeats) /
+                            (seconds() - from) * 1e-9);
   }
   free(x);
   return best;
@@ -141,60 +167,84 @@ static double copy_rate(idx n) {
 enum { WAYS = 3 };
 static const char *const WAY_NAMES[WAYS] = {"xW", "dyW^T", "x^Tdy"};
 
-/* GFLOP/s of c [m,n] = a [m,k] b [k,n] in the three ways that training multiplies: both factors by
- * rows; b by columns; a by columns, added to c. Medians of rounds through the three. */
-static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS], Error *e) {
+/* GFLOP/s of c [m,n] = a [m,k] b [k,n] in the three ways that training
+ * multiplies: both factors by rows; b by columns; a by columns, added to c.
+ * Medians of rounds through the three. */
+static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS],
+                      Error *e) {
   enum { ROUNDS = 15 };
-  real *a = grab((idx)m * k, sizeof(real), e), *b = grab((idx)k * n, sizeof(real), e),
+  real *a = grab((idx)m * k, sizeof(real), e),
+       *b = grab((idx)k * n, sizeof(real), e),
        *c = grab((idx)m * n, sizeof(real), e);
   if (!e->status) {
-    const struct { Matrix a, b; bool add; } ways[WAYS] = {
-      {rows_of(a, k), rows_of(b, n), false}, {rows_of(a, k), transpose_of(b, k), false},
+    const struct {
+      Matrix a, b;
+      bool add;
+    } ways[WAYS] = {
+      {rows_of(a, k), rows_of(b, n), false},
+      {rows_of(a, k), transpose_of(b, k), false},
       {transpose_of(a, m), rows_of(b, n), true}};
     double flop = 2.0 * m * n * k, took[WAYS][ROUNDS];
     int repeats = 1 + (int)(2e7 / flop), rounds = flop > 1e10 ? 5 : ROUNDS;
     Rng rng = {1};
-    for (idx i = 0; i < (idx)m * k; i++) a[i] = (real)(rng_uniform(&rng) - 0.5);
-    for (idx i = 0; i < (idx)k * n; i++) b[i] = (real)(rng_uniform(&rng) - 0.5);
+    for (idx i = 0; i < (idx)m * k; i++)
+      a[i] = (real)(rng_uniform(&rng) - 0.5);
+    for (idx i = 0; i < (idx)k * n; i++)
+      b[i] = (real)(rng_uniform(&rng) - 0.5);
     for (int r = -1; r < rounds; r++)
       for (int w = 0; w < WAYS; w++) {
         double from = seconds();
         for (int i = 0; i < repeats; i++)
           matmul_at(isa, c, n, ways[w].a, ways[w].b, m, n, k, ways[w].add);
-        if (r >= 0) took[w][r] = (seconds() - from) / repeats;
+        if (r >= 0)
+          took[w][r] = (seconds() - from) / repeats;
       }
-    for (int w = 0; w < WAYS; w++) rate[w] = flop / median(took[w], rounds) * 1e-9;
+    for (int w = 0; w < WAYS; w++)
+      rate[w] = flop / median(took[w], rounds) * 1e-9;
   }
-  free(a); free(b); free(c);
+  free(a);
+  free(b);
+  free(c);
   return e->status;
 }
 
-/* The instruction set and another program's figures, a line each of one of the two kinds below. */
+/* The instruction set and another program's figures, a line each of one of the
+ * two kinds below. */
 static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
   *isa = own->isa ? (Isa)(own->isa - 1) : isa_best();
   if (*isa > isa_best())
-    return fail(e, 2, "--isa: this machine does not have that instruction set. Try: --isa best");
+    return fail(e, 2,
+                "--isa: this machine does not have that instruction set. Try: "
+                "--isa best");
   const char *file = own->peer;
-  if (!file[0] || file_read(file, peer, e) || bytes_add(peer, "", 1, e)) return e->status;
+  if (!file[0] || file_read(file, peer, e) || bytes_add(peer, "", 1, e))
+    return e->status;
   const char *at = (const char *)peer->at;
-  for (int line = 1, n, end; (*at || line == 1) && !e->status; line++, at += n + (at[n] != 0)) {
+  for (int line = 1, n, end; (*at || line == 1) && !e->status;
+       line++, at += n + (at[n] != 0)) {
     double x = end = 0;
     n = (int)strcspn(at, "\n");
     if (sscanf(at, "step %*s %*d %lf%n", &x, &end) < 1)
       sscanf(at, "gemm %*d %*d %*d %*s %*d %lf%n", &x, &end);
     if (end + (at[end] == '\r') != n || !(x > 0 && x < INFINITY))
-      fail(e, 1, "%s:%d: expected gemm M N K WAY THREADS GFLOPS or step NAME THREADS MS, found "
-           "\"%.*s\". Try: python3 data/check/peer.py > FILE", file, line, n < 40 ? n : 40, at);
+      fail(e, 1,
+           "%s:%d: expected gemm M N K WAY THREADS GFLOPS or step NAME THREADS "
+           "MS, found \"%.*s\". Try: python3 data/check/peer.py > FILE",
+           file, line, n < 40 ? n : 40, at);
   }
   return e->status;
 }
 
-/* "1.23": how many times the peer's speed this is, by its line that begins with `key`. */
-static const char *beside(char text[16], const Bytes *peer, const char *key, double ours) {
+/* "1.23": how many times the peer's speed this is, by its line that begins with
+ * `key`. */
+static const char *beside(char text[16], const Bytes *peer, const char *key,
+                          double ours) {
   size_t n = strlen(key);
   *text = 0;
-  for (const char *at = (const char *)peer->at; at; at = strchr(at, '\n'), at += at != NULL) {
-    if (strncmp(at, key, n) || at[n] != ' ') continue;
+  for (const char *at = (const char *)peer->at; at;
+       at = strchr(at, '\n'), at += at != NULL) {
+    if (strncmp(at, key, n) || at[n] != ' ')
+      continue;
     const double theirs = strtod(at + n, NULL);
     snprintf(text, 16, "%.3g", *key == 'g' ? ours / theirs : theirs / ours);
   }
@@ -204,29 +254,35 @@ static const char *beside(char text[16], const Bytes *peer, const char *key, dou
 /* bench gemm. Operations a cycle are those of one thread. */
 static int bench_gemm(Settings *s, Error *e) {
   const Own *own = &s->own;
-  Isa isa; Bytes peer = {0};
-  if (own_read(own, &isa, &peer, e)) return e->status;
+  Isa isa;
+  Bytes peer = {0};
+  if (own_read(own, &isa, &peer, e))
+    return e->status;
   double rate[WAYS], peak = fma_peak(isa, workers());
-  if (gemm_rates(isa, own->m, own->n, own->k, rate, e)) return e->status;
+  if (gemm_rates(isa, own->m, own->n, own->k, rate, e))
+    return e->status;
   double clock = clock_rate() * workers();
   peak = fmax(peak, fma_peak(isa, workers()));
-  for (int w = 0; w < WAYS; w++) peak = peak_over(peak, rate[w], isa, workers());
+  for (int w = 0; w < WAYS; w++)
+    peak = peak_over(peak, rate[w], isa, workers());
   for (int w = 0, m = own->m, n = own->n, k = own->k; w < WAYS; w++) {
     char key[96], text[16], part[16];
-    snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w], workers());
+    snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w],
+             workers());
     beside(text, &peer, key, rate[w]);
-    printf("gflops=%.4g peak=%.4g ratio=%s m=%d n=%d k=%d way=%s isa=%s threads=%d fused=%d "
-           "a_cycle=%.3g peak_a_cycle=%.3g%s%s\n", rate[w], peak,
-           part_of(part, rate[w], peak), m, n, k,
-           WAY_NAMES[w], ISA_NAMES[isa], workers(), fma_fuses(isa), rate[w] / clock, peak / clock,
-           *text ? " times_peer=" : "", text);
+    printf("gflops=%.4g peak=%.4g ratio=%s m=%d n=%d k=%d way=%s isa=%s "
+           "threads=%d fused=%d a_cycle=%.3g peak_a_cycle=%.3g%s%s\n",
+           rate[w], peak, part_of(part, rate[w], peak), m, n, k, WAY_NAMES[w],
+           ISA_NAMES[isa], workers(), fma_fuses(isa), rate[w] / clock,
+           peak / clock, *text ? " times_peer=" : "", text);
   }
   bytes_free(&peer);
   return 0;
 }
 
-/* Multiply-adds count as two. Useful ones: what a mask hides, and scores made again, do not count.
- * Of attention, forward: 2 products of D for each visible pair. */
+/* Multiply-adds count as two. Useful ones: what a mask hides, and scores made
+ * again, do not count. Of attention, forward: 2 products of D for each visible
+ * pair. */
 static double attention_flops(const Config *c, int B, int T) {
   double seen = 0;
   idx N = config_rows(c, T);
@@ -247,25 +303,32 @@ static double matrix_flops(const Model *m) {
   return 2 * weights;
 }
 
-/* Of a step: a matrix costs its backward twice its forward, and so do attention's two products. */
+/* Of a step: a matrix costs its backward twice its forward, and so do
+ * attention's two products. */
 static double step_flops(const Model *m, int B, int T) {
-  return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
+  return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) +
+              attention_flops(&m->c, B, T));
 }
 
-/* One training: the median time of a step, its operations and tokens, and the MB of all numbers
- * that it keeps: parameters, gradients, AdamW's two moments, the arrays of a pass. Of --steps, at
- * most 15, after three, or as many, that warm up. */
+/* One training: the median time of a step, its operations and tokens, and the
+ * MB of all numbers that it keeps: parameters, gradients, AdamW's two moments,
+ * the arrays of a pass. Of --steps, at most 15, after three, or as many, that
+ * warm up. */
 typedef struct Timed { double seconds, flop, tokens, mb; } Timed;
 static Timed step_time(const Settings *s, double patience, Error *e) {
   Trainer t;
-  if (trainer_create(&t, s, e)) return (Timed){0};
-  t.a.seen = 1;                         /* all threads at once: as after a first pass (14.2) */
+  if (trainer_create(&t, s, e))
+    return (Timed){0};
+  /* all threads at once: as after a first pass (14.2) */
+  t.a.seen = 1;
   double took[15], all = 0;
   int n = 0, most = (int)at_most(s->train.steps, 15);
-  for (int i = -(int)at_most(most, 3); i < most && (n < 3 || all < patience) && !e->status; i++) {
+  for (int i = -(int)at_most(most, 3);
+       i < most && (n < 3 || all < patience) && !e->status; i++) {
     double from = seconds();
     trainer_step(&t, e);
-    if (i >= 0) all += took[n++] = seconds() - from;
+    if (i >= 0)
+      all += took[n++] = seconds() - from;
   }
   const Train *p = &s->train;
   double tokens = (double)p->batch * p->accumulate * s->model.context;
@@ -279,7 +342,8 @@ static Timed step_time(const Settings *s, double patience, Error *e) {
 static int letters_open(Data *d, const Source *s, int T, Error *e) {
   enum { LETTERS = 20000 };
   Rng rng = {1};
-  (void)s, (void)T;
+  (void)s;
+  (void)T;
   for (int i = 0; i < LETTERS; i++) {
     int32_t id = (int32_t)rng_below(&rng, 27);
     ids_add(i < LETTERS / 10 ? &d->held : &d->train, &id, 1, e);
@@ -289,88 +353,121 @@ static int letters_open(Data *d, const Source *s, int T, Error *e) {
   return ids_add(&d->starts, &(int32_t){0}, 1, e);
 }
 
-static const char *system_says(const char *path, const char *key, char *line, int room);
+static const char *system_says(const char *path, const char *key, char *line,
+                               int room);
 
-/* bench step: whole training steps; memory_mb is the most that the program held,
+/* bench step: whole training steps; memory_mb is the most that the program
+ * held,
  * where Linux says. */
 static int bench_step(Settings *s, Error *e) {
   const Program letters = {.open = letters_open};
-  if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0]) s->data.program = &letters;
+  if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0])
+    s->data.program = &letters;
   double peak = fma_peak(isa_best(), workers());
   Timed t = step_time(s, INFINITY, e);
   peak = fmax(peak, fma_peak(isa_best(), workers()));
-  if (e->status) return e->status;
+  if (e->status)
+    return e->status;
   double rate = t.flop / t.seconds * 1e-9;
   char part[16];
   peak = peak_over(peak, rate, isa_best(), workers());
   char line[128];
-  const double kib = strtod(system_says("/proc/self/status", "VmHWM", line, sizeof line), NULL);
-  return printf("step_ms=%.4g tok_per_s=%.0f gflops=%.4g ratio=%s peak=%.1f threads=%d "
-                "memory_mb=%.0f\n", 1e3 * t.seconds, t.tokens / t.seconds, rate,
+  const double kib = strtod(system_says("/proc/self/status", "VmHWM", line,
+                                        sizeof line),
+                            NULL);
+  return printf("step_ms=%.4g tok_per_s=%.0f gflops=%.4g ratio=%s peak=%.1f "
+                "threads=%d memory_mb=%.0f\n",
+                1e3 * t.seconds, t.tokens / t.seconds, rate,
                 part_of(part, rate, peak), peak, workers(), kib * 1024e-6) < 0;
 }
 
-/* What follows `key` and any " :\t" in the first line of Linux's file that holds it. */
-static const char *system_says(const char *path, const char *key, char *line, int room) {
+/* What follows `key` and any " :\t" in the first line of Linux's file that
+ * holds it. */
+static const char *system_says(const char *path, const char *key, char *line,
+                               int room) {
   FILE *f = fopen(path, "r");
   char *found = NULL;
-  while (f && !found && fgets(line, room, f)) found = strstr(line, key);
-  if (f) fclose(f);
-  if (!found) return "";
+  while (f && !found && fgets(line, room, f))
+    found = strstr(line, key);
+  if (f)
+    fclose(f);
+  if (!found)
+    return "";
   found[strcspn(found, "\n")] = 0;
   return found + strlen(key) + strspn(found + strlen(key), " :\t");
 }
 
 static void say_machine(Isa isa) {
   char line[512], path[80];
-  const char *name = system_says("/proc/cpuinfo", "model name", line, sizeof line);
-  printf("%s; threads %d; caches", *name ? name : "processor not named", workers());
+  const char *name = system_says("/proc/cpuinfo", "model name", line,
+                                 sizeof line);
+  printf("%s; threads %d; caches", *name ? name : "processor not named",
+         workers());
   for (int i = 0; i < 4; i++) {
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
-    if (!strcmp(system_says(path, "", line, sizeof line), "Instruction")) continue;
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+    snprintf(path, sizeof path,
+             "/sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+    if (!strcmp(system_says(path, "", line, sizeof line), "Instruction"))
+      continue;
+    snprintf(path, sizeof path,
+             "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
     name = system_says(path, "", line, sizeof line);
     printf(" %s", *name ? name : i ? "" : "not named");
   }
   printf("; %s, multiplies and adds %s; %s\n", ISA_NAMES[isa],
-         fma_fuses(isa) ? "fused" : "apart", sizeof(real) == 4 ? "float" : "double");
+         fma_fuses(isa) ? "fused" : "apart",
+         sizeof(real) == 4 ? "float" : "double");
 }
 
-/* bench all: the table of data/check/README.md; with --peer, beside each ratio to the peak that to
- * the peer. */
+/* bench all: the table of data/check/README.md; with --peer, beside each ratio
+ * to the peak that to the peer. */
 static int bench_all(Settings *s, Error *e) {
-  static const int SHAPES[][3] = {{768, 768, 768}, {2048, 1536, 768}, {1024, 2048, 64},
-                                  {64, 2048, 1024}, {256, 50432, 768}};
-  static const char B60M[] = "--dim 768 --layers 10 --heads 8 --ffn 1536 --vocab 50432 --batch 1";
+  static const int SHAPES[][3] = {{768, 768, 768},
+                                  {2048, 1536, 768},
+                                  {1024, 2048, 64},
+                                  {64, 2048, 1024},
+                                  {256, 50432, 768}};
+  static const char B60M[] =
+      "--dim 768 --layers 10 --heads 8 --ffn 1536 --vocab 50432 --batch 1";
   static const char *const STEPS[][3] = {
     {"run", "", RUN_FLAGS},
-    {"dim256", "--dim 256 --layers 6 --heads 4 --ffn 512 --context 256 --batch 8", ""},
+    {"dim256",
+     "--dim 256 --layers 6 --heads 4 --ffn 512 --context 256 --batch 8", ""},
     {"60M", "--context 256", B60M}, {"60M-T2048", "--context 2048", B60M},
-    {"gpt2", "--dim 768 --layers 12 --heads 12 --ffn 3072 --vocab 50257 --pos learned --norm layer "
-             "--act gelutanh --linear-bias --tied --batch 4 --context 64", ""}};
-  Isa isa; Bytes peer = {0};
+    {"gpt2",
+     "--dim 768 --layers 12 --heads 12 --ffn 3072 --vocab 50257 --pos learned --norm layer "
+     "--act gelutanh --linear-bias --tied --batch 4 --context 64", ""}};
+  Isa isa;
+  Bytes peer = {0};
   int most = workers();
   char key[96], text[16], part[16];
-  if (own_read(&s->own, &isa, &peer, e)) return e->status;
+  if (own_read(&s->own, &isa, &peer, e))
+    return e->status;
   say_machine(isa);
   printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
          peer.at ? ", times the peer" : "", "");
-  for (int w = 0; w < WAYS; w++) printf("  %-14s", WAY_NAMES[w]);
+  for (int w = 0; w < WAYS; w++)
+    printf("  %-14s", WAY_NAMES[w]);
   putchar('\n');
   for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
-    for (int threads = 1; threads <= most && !e->status; threads += most > 1 ? most - 1 : 1) {
+    for (int threads = 1; threads <= most && !e->status;
+         threads += most > 1 ? most - 1 : 1) {
       const int m = SHAPES[i][0], n = SHAPES[i][1], k = SHAPES[i][2];
       set_workers(threads);
       double rate[WAYS], peak = fma_peak(isa, threads);
-      if (gemm_rates(isa, m, n, k, rate, e)) break;
+      if (gemm_rates(isa, m, n, k, rate, e))
+        break;
       peak = fmax(peak, fma_peak(isa, threads));
-      for (int w = 0; w < WAYS; w++) peak = peak_over(peak, rate[w], isa, threads);
+      for (int w = 0; w < WAYS; w++)
+        peak = peak_over(peak, rate[w], isa, threads);
       printf("%5d x %6d x %5d %8d %8.1f", m, n, k, threads, peak);
       for (int w = 0; w < WAYS; w++) {
-        snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w], threads);
-        printf("  %5s %-8s", part_of(part, rate[w], peak), beside(text, &peer, key, rate[w]));
+        snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w],
+                 threads);
+        printf("  %5s %-8s", part_of(part, rate[w], peak),
+               beside(text, &peer, key, rate[w]));
       }
-      putchar('\n'); fflush(stdout);
+      putchar('\n');
+      fflush(stdout);
       set_workers(most);
     }
   printf("\n%-22s %7s %8s %6s   of the peak%s\n", "step", "threads", "ms", "MB",
@@ -381,19 +478,23 @@ static int bench_all(Settings *s, Error *e) {
     settings_flags(&now, STEPS[i][2], MODEL | TRAIN | DATA, e);
     double peak = fma_peak(isa_best(), most);
     Timed t = e->status ? (Timed){0} : step_time(&now, 12, e);
-    if (e->status) break;
+    if (e->status)
+      break;
     const double rate = t.flop / t.seconds * 1e-9;
-    peak = peak_over(fmax(peak, fma_peak(isa_best(), most)), rate, isa_best(), most);
+    peak = peak_over(fmax(peak, fma_peak(isa_best(), most)), rate, isa_best(),
+                     most);
     snprintf(key, sizeof key, "step %s %d", STEPS[i][0], most);
-    printf("%-22s %7d %8.1f %6.0f  %5s %s\n", STEPS[i][0], most, 1e3 * t.seconds, t.mb,
-           part_of(part, rate, peak), beside(text, &peer, key, 1e3 * t.seconds));
+    printf("%-22s %7d %8.1f %6.0f  %5s %s\n", STEPS[i][0], most,
+           1e3 * t.seconds, t.mb, part_of(part, rate, peak),
+           beside(text, &peer, key, 1e3 * t.seconds));
     fflush(stdout);
   }
   bytes_free(&peer);
   return e->status;
 }
 
-/* The parts of a step, in its order. A part is run alone, on the arrays that a step has left. */
+/* The parts of a step, in its order. A part is run alone, on the arrays that a
+ * step has left. */
 typedef enum Part {
   PART_BATCH, PART_ZERO, PART_EMBED, PART_NORM, PART_LINEAR, PART_ROTATE, PART_ATTENTION,
   PART_FFN, PART_LOSS, PART_FFN_BACK, PART_ATTENTION_BACK, PART_LINEAR_BACK, PART_NORM_BACK,
@@ -404,7 +505,8 @@ static void run_part(Trainer *t, Part part, Error *e) {
   const Config *c = &t->m.c;
   Acts *a = &t->a;
   Model *m = &t->m;
-  int B = t->s.train.batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
+  int B = t->s.train.batch, T = t->s.model.context,
+      *targets = t->ids + (idx)B * T;
   idx N = config_rows(c, T), rows = B * N;
   const Tensor *bad;
   for (int l = 0; l < c->layers; l++) {
@@ -429,45 +531,67 @@ static void run_part(Trainer *t, Part part, Error *e) {
     } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
       rotate(c, a, l, la->q, rows, N, c->heads, 1);
       rotate(c, a, l, la->k, rows, N, c->kv_heads, 1);
-      rotate(c, a, l, la->q, rows, N, c->heads, -1);      /* as the backward does */
+      /* as the backward does */
+      rotate(c, a, l, la->q, rows, N, c->heads, -1);
       rotate(c, a, l, la->k, rows, N, c->kv_heads, -1);
     } else if (part == PART_ATTENTION)
       (m->plain ? attention_forward : tiled_forward)(m, a, l, B, N);
     else if (part == PART_ATTENTION_BACK)
       (m->plain ? attention_backward : tiled_backward)(m, a, l, B, N);
-    else if (part == PART_FFN) ffn_forward(c, w, la, la->s2, la->n2, rows);
-    else if (part == PART_FFN_BACK) ffn_backward(c, w, la, a, a->dn, a->dh, la->n2, rows);
+    else if (part == PART_FFN)
+      ffn_forward(c, w, la, la->s2, la->n2, rows);
+    else if (part == PART_FFN_BACK)
+      ffn_backward(c, w, la, a, a->dn, a->dh, la->n2, rows);
   }
-  if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
-  if (part == PART_ZERO) model_zero_grads(m);
-  if (part == PART_EMBED) embed_forward(m, a, t->ids, B, T, a->h0);
-  if (part == PART_LOSS) model_loss(m, a, targets, B, T, true, 1);
-  if (part == PART_EMBED_BACK) embed_backward(m, a, t->ids, B, T, a->dh);
-  if (part == PART_CLIP) gradient_norm(m, &bad);
-  if (part == PART_STEP) trainer_update(t, 1);
+  if (part == PART_BATCH)
+    data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
+  if (part == PART_ZERO)
+    model_zero_grads(m);
+  if (part == PART_EMBED)
+    embed_forward(m, a, t->ids, B, T, a->h0);
+  if (part == PART_LOSS)
+    model_loss(m, a, targets, B, T, true, 1);
+  if (part == PART_EMBED_BACK)
+    embed_backward(m, a, t->ids, B, T, a->dh);
+  if (part == PART_CLIP)
+    gradient_norm(m, &bad);
+  if (part == PART_STEP)
+    trainer_update(t, 1);
 }
 
-/* bench ops: where a step's time goes. For a part that multiplies, its rate as a ratio to the peak;
- * for one that moves numbers from array to array, GB/s, counting every array once for reading and
- * once for writing, as a ratio to a copy of as many; "-" where it stays above either. What the
- * parts do not cover is sums of the residual stream, kernels phi and the like. */
+/* bench ops: where a step's time goes. For a part that multiplies, its rate as
+ * a ratio to the peak; for one that moves numbers from array to array, GB/s,
+ * counting every array once for reading and once for writing, as a ratio to a
+ * copy of as many; "-" where it stays above either. What the parts do not cover
+ * is sums of the residual stream, kernels phi and the like. */
 static int bench_ops(Settings *s, Error *e) {
-  enum { COUNT = 7, MOST = 1 << 25 }; Trainer t;
-  if (trainer_create(&t, s, e)) return e->status;
-  t.a.seen = 1;                         /* all threads, as in step_time */
+  enum { COUNT = 7, MOST = 1 << 25 };
+  Trainer t;
+  if (trainer_create(&t, s, e))
+    return e->status;
+  t.a.seen = 1; /* all threads, as in step_time */
   const Config *c = &t.m.c;
   int A = s->train.accumulate, B = A * s->train.batch, T = s->model.context;
-  double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;
-  double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
-  double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
+  double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers,
+         V = c->vocab;
+  double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim,
+         P = (double)t.m.count;
+  double linear = 2 * rows * L * C *
+                  (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
          ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
          attention = attention_flops(c, B, T);
-  const struct { const char *name; double flop, numbers; } PART[PARTS_OF_STEP] = {
+  const struct {
+    const char *name;
+    double flop, numbers;
+  } PART[PARTS_OF_STEP] = {
     [PART_BATCH] = {"batch", 0, 0}, [PART_ZERO] = {"zero gradients", 0, P},
-    [PART_EMBED] = {"embed", 0, 2 * rows * C}, [PART_NORM] = {"norms", 0, 4 * L * rows * C},
+    [PART_EMBED] = {"embed", 0, 2 * rows * C},
+    [PART_NORM] = {"norms", 0, 4 * L * rows * C},
     [PART_LINEAR] = {"q, k, v, o", linear, 0},
-    [PART_ROTATE] = {"rotary", 0, c->pos == POS_ROTARY ? 4 * L * rows * (Q + K) : 0},
-    [PART_ATTENTION] = {"attention", attention, 0}, [PART_FFN] = {"ffn", ffn, 0},
+    [PART_ROTATE] = {"rotary", 0,
+                     c->pos == POS_ROTARY ? 4 * L * rows * (Q + K) : 0},
+    [PART_ATTENTION] = {"attention", attention, 0},
+    [PART_FFN] = {"ffn", ffn, 0},
     [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * C, 0},
     [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
     [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
@@ -475,74 +599,102 @@ static int bench_ops(Settings *s, Error *e) {
     [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
     [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
     [PART_CLIP] = {"gradient norm", 0, P}, [PART_STEP] = {"AdamW", 0, 7 * P}};
-  double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
-  for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
+  double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()),
+                                         sum = 0;
+  /* part by part, round by round */
+  for (int i = -1; i < COUNT && !e->status; i++)
     for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
       double from = seconds();
-      if (part < 0) trainer_step(&t, e);
-      else run_part(&t, (Part)part, e);
-      if (i >= 0) took[part + 1][i] = seconds() - from;
+      if (part < 0)
+        trainer_step(&t, e);
+      else
+        run_part(&t, (Part)part, e);
+      if (i >= 0)
+        took[part + 1][i] = seconds() - from;
     }
   peak = fmax(peak, fma_peak(isa_best(), workers()));
   if (!e->status) {
     char of_peak[16];
-    double step = median(took[0], COUNT), all = step_flops(&t.m, B, T) / step * 1e-9;
+    double step = median(took[0], COUNT),
+           all = step_flops(&t.m, B, T) / step * 1e-9;
     for (int part = 0; part < PARTS_OF_STEP; part++) {
-      const double rate = PART[part].flop / (A * median(took[part + 1], COUNT)) * 1e-9;
+      const double rate = PART[part].flop /
+                          (A * median(took[part + 1], COUNT)) * 1e-9;
       peak = peak_over(peak, fmax(all, rate), isa_best(), workers());
     }
-    printf("%d thread%s; peak %.1f GFLOP/s, a copy of 256 MiB %.1f GB/s; a step is %.0f tokens\n\n",
-           workers(), workers() > 1 ? "s" : "", peak, copy_rate(MOST), (double)B * T);
-    printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
+    printf("%d thread%s; peak %.1f GFLOP/s, a copy of 256 MiB %.1f GB/s; a "
+           "step is %.0f tokens\n\n",
+           workers(), workers() > 1 ? "s" : "", peak, copy_rate(MOST),
+           (double)B * T);
+    printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share",
+           "rate, and its ratio");
     for (int part = 0; part < PARTS_OF_STEP; part++) {
-      const double times = part == PART_ZERO || part >= PART_CLIP ? 1 : A;  /* of a step, a batch */
-      double each = times * median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
+      /* of a step, a batch */
+      const double times = part == PART_ZERO || part >= PART_CLIP ? 1 : A;
+      double each = times * median(took[part + 1], COUNT),
+             gflop = PART[part].flop / each * 1e-9,
              gb = PART[part].numbers * sizeof(real) / each * 1e-9;
       sum += each;
-      printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each, 100 * each / step);
+      printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each,
+             100 * each / step);
       if (gflop > 0)
-        printf(" %8.1f GFLOP/s %6s of the peak", gflop, part_of(of_peak, gflop, peak));
+        printf(" %8.1f GFLOP/s %6s of the peak", gflop,
+               part_of(of_peak, gflop, peak));
       else if (gb > 0) {
         double memory = 0;
-        for (int try = 0; try < 8 && memory < gb; try++)
-          memory = fmax(memory, copy_rate(at_most((idx)PART[part].numbers / 2, MOST)));
-        printf(" %8.1f GB/s    %6s of a copy", gb, part_of(of_peak, gb, memory));
+        for (int try = 0; try < 8 && memory < gb; try ++)
+          memory = fmax(memory,
+                        copy_rate(at_most((idx)PART[part].numbers / 2, MOST)));
+        printf(" %8.1f GB/s    %6s of a copy", gb,
+               part_of(of_peak, gb, memory));
       }
       putchar('\n');
     }
-    printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum), 100 * (1 - sum / step));
-    printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6s of the peak\n", "whole step", 1e3 * step,
-           100.0, all, part_of(of_peak, all, peak));
+    printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum),
+           100 * (1 - sum / step));
+    printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6s of the peak\n", "whole step",
+           1e3 * step, 100.0, all, part_of(of_peak, all, peak));
   }
   trainer_free(&t);
   return e->status;
 }
 
-/* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, or a
- * shorter --context alone, with one sequence a step. A token's time outside attention should not
- * depend on T, its time in attention be proportional to T, as all memory but the parameters'. */
+/* bench length: time and memory of a step by its length, T = 128, 256, .. up to
+ * --context, or a shorter --context alone, with one sequence a step. A token's
+ * time outside attention should not depend on T, its time in attention be
+ * proportional to T, as all memory but the parameters'. */
 static int bench_length(Settings *s, Error *e) {
-  enum { COUNT = 3 }; int longest = s->model.context;
+  enum { COUNT = 3 };
+  int longest = s->model.context;
   s->train.batch = s->train.accumulate = 1;
-  printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
-         "us a token elsewhere", "activations", "in all");
-  for (int T = longest < 128 ? longest : 128; T <= longest && !e->status; T *= 2) {
+  printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step",
+         "us a token in attn", "us a token elsewhere", "activations", "in all");
+  for (int T = longest < 128 ? longest : 128; T <= longest && !e->status;
+       T *= 2) {
     Trainer t;
     double step[COUNT], attn[COUNT];
     s->model.context = T;
-    if (trainer_create(&t, s, e)) break;
+    if (trainer_create(&t, s, e))
+      break;
     for (int i = -1; i < COUNT && !e->status; i++) {
       double from = seconds(), half;
       trainer_step(&t, e);
       half = seconds();
       run_part(&t, PART_ATTENTION, e);
       run_part(&t, PART_ATTENTION_BACK, e);
-      if (i >= 0) step[i] = half - from, attn[i] = seconds() - half;
+      if (i >= 0) {
+        step[i] = half - from;
+        attn[i] = seconds() - half;
+      }
     }
-    if (e->status) { trainer_free(&t); break; }
-    double whole = median(step, COUNT), in = median(attn, COUNT), mb = sizeof(real) * 1e-6;
-    printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole, 1e6 * in / T,
-           1e6 * (whole - in) / T, mb * (double)t.a.size,
+    if (e->status) {
+      trainer_free(&t);
+      break;
+    }
+    double whole = median(step, COUNT), in = median(attn, COUNT),
+           mb = sizeof(real) * 1e-6;
+    printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole,
+           1e6 * in / T, 1e6 * (whole - in) / T, mb * (double)t.a.size,
            mb * ((double)t.a.size + 4 * (double)t.m.count));
     fflush(stdout);
     trainer_free(&t);
@@ -552,16 +704,21 @@ static int bench_length(Settings *s, Error *e) {
 
 static const Verb BENCH_VERBS[] = {
   {"all", "", OWN | GENERAL, "this machine: parts of its peak", bench_all},
-  {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations", bench_gemm},
-  {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps", bench_step},
-  {"ops", "", MODEL | TRAIN | DATA | GENERAL, "the share of each operator in a step", bench_ops},
-  {"length", "", MODEL | TRAIN | DATA | GENERAL, "time and memory of a step by its length",
-   bench_length},
+  {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations",
+   bench_gemm},
+  {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps",
+   bench_step},
+  {"ops", "", MODEL | TRAIN | DATA | GENERAL,
+   "the share of each operator in a step", bench_ops},
+  {"length", "", MODEL | TRAIN | DATA | GENERAL,
+   "time and memory of a step by its length", bench_length},
   SINK_VERBS {0}
 };
 
 int main(int argc, char **argv) {
-  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .other = BENCH_VERBS};
+  const Program bench = {.name = "bench",
+                         .verbs = BENCH_VERBS,
+                         .other = BENCH_VERBS};
   char *all[] = {argv[0], "all", NULL};
   return argc > 1 ? sink_main(&bench, argc, argv) : sink_main(&bench, 2, all);
 }

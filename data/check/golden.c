@@ -1,12 +1,14 @@
 /* golden.c - reads a text of an independent program's numbers and holds ours to
- * them: data/check/golden/paper.txt (test_sink.c), golden.txt (test_rows.c), hf_tiny.txt
+ * them: data/check/golden/paper.txt (test_sink.c), golden.txt (test_rows.c),
+ * hf_tiny.txt
  * and hf_families.txt (the tests of ./hf).
  *
  * SPDX-License-Identifier: MIT */
 
 typedef struct Golden {
   const char *path;        /* of the text, for errors */
-  const char *at;          /* what is left of the text, which ends in a 0 byte */
+  /* what is left of the text, which ends in a 0 byte */
+  const char *at;
   int line;                /* of the file, from 1 */
   int changed;             /* numbers that differ by more than bound */
   long numbers;            /* compared so far */
@@ -23,7 +25,8 @@ static size_t last_line(const char *at, size_t n) {
   return n ? n - 1 : 0;
 }
 
-/* The text, checked against its last line, "end CONFIGS LINES SUM". 0, or 1 with an
+/* The text, checked against its last line, "end CONFIGS LINES SUM". 0, or 1
+ * with an
  * error. */
 static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
   static const char *const TRY = "Try: git checkout data/check/golden";
@@ -37,13 +40,17 @@ static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
   const char *at = (const char *)text->at;
   for (size_t i = 0; i < last; i++)
     lines += at[i] == '\n';
-  if (sscanf(at + last, "end %d %d %16llx%n", configs, &told, &sum, &used) != 3
-      || strcmp(at + last + used, "\n"))
-    return fail(e, 1, "%s: expected a last line \"end CONFIGS LINES SUM\", found "
-                "%.40s. %s", path, size ? at + last : "nothing", TRY);
+  if (sscanf(at + last, "end %d %d %16llx%n", configs, &told, &sum, &used) !=
+          3 ||
+      strcmp(at + last + used, "\n"))
+    return fail(
+        e, 1,
+        "%s: expected a last line \"end CONFIGS LINES SUM\", found %.40s. %s",
+        path, size ? at + last : "nothing", TRY);
   is = hash64(0, at, last);
   if (told != lines || is != sum)
-    return fail(e, 1, "%s: expected %d lines of sum %016llx, found %d of %016llx. %s",
+    return fail(e, 1,
+                "%s: expected %d lines of sum %016llx, found %d of %016llx. %s",
                 path, told, sum, lines, is, TRY);
   return 0;
 }
@@ -57,8 +64,8 @@ static bool golden_words(Golden *g, const char *format, ...) {
     return false;
   if (strncmp(g->at, words, n)) {
     int rest = (int)at_most((idx)strcspn(g->at, "\n"), 40);
-    fail(&g->e, 1, "%s:%d: expected \"%s\", found \"%.*s\"", g->path, g->line, words,
-         rest, g->at);
+    fail(&g->e, 1, "%s:%d: expected \"%s\", found \"%.*s\"", g->path, g->line,
+         words, rest, g->at);
     return false;
   }
   g->at += n;
@@ -94,6 +101,6 @@ static void golden_meet(Golden *g, double ours, double theirs, double scale,
   }
   if (error <= g->bound || g->changed++)
     return;
-  snprintf(g->first, sizeof g->first, "%s:%d: %s is %.12g here, %.12g there", g->path,
-           g->line - 1, what, ours, theirs);
+  snprintf(g->first, sizeof g->first, "%s:%d: %s is %.12g here, %.12g there",
+           g->path, g->line - 1, what, ours, theirs);
 }

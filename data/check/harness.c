@@ -42,12 +42,12 @@ typedef struct Test {
 } Test;
 
 /* Prints what a function was given from `format` on. */
-#define PRINT_ARGUMENTS(to, room)                                              \
-    do {                                                                       \
-      va_list args;                                                            \
-      va_start(args, format);                                                  \
-      vsnprintf(to, room, format, args);                                       \
-      va_end(args);                                                            \
+#define PRINT_ARGUMENTS(to, room) \
+    do { \
+      va_list args; \
+      va_start(args, format); \
+      vsnprintf(to, room, format, args); \
+      va_end(args); \
     } while (0)
 
 /* A statement that holds or does not; the text says what was found. */
@@ -86,7 +86,8 @@ static Error *fresh(Test *t) {
   return &t->e;
 }
 
-/* The configuration of these flags, which must be accepted; until the next call.
+/* The configuration of these flags, which must be accepted; until the next
+ * call.
  * (A function with ... that returns a struct loses its arguments under tcc
  * 0.9.27.) */
 static Config *config_kept(Test *t, const char *format, ...) {
@@ -162,11 +163,15 @@ static void later_now(Test *t) {
   }
 }
 
-static real *reals_of(Test *t, idx n) { return later(t, n, sizeof(real), NULL); }
+static real *reals_of(Test *t, idx n) {
+  return later(t, n, sizeof(real), NULL);
+}
 
 static void release_bytes(void *bytes) { bytes_free(bytes); }
 
-static Bytes *bytes_of(Test *t) { return later(t, 1, sizeof(Bytes), release_bytes); }
+static Bytes *bytes_of(Test *t) {
+  return later(t, 1, sizeof(Bytes), release_bytes);
+}
 
 /* The larger of two; NaN where one is. */
 static double top_of(double a, double b) { return b > a || isnan(b) ? b : a; }
@@ -193,7 +198,8 @@ static double distance(idx n, const real *x, const real *y) {
 }
 
 /* ----------
- * 2  A model on the bench: small odd sizes, random tokens, parameters of order 1
+ * 2  A model on the bench: small odd sizes, random tokens, parameters of order
+ *    1
  *
  * Tests reach a model's tensors by these alone. */
 
@@ -294,8 +300,10 @@ static void lab_draw(Lab *b, uint64_t seed) {
   }
 }
 
-/* A stirred model of these flags (after BASE; a later flag wins) with gradients,
- * if it has any, and B sequences of T tokens. false and a failed statement where
+/* A stirred model of these flags (after BASE; a later flag wins) with
+ * gradients,
+ * if it has any, and B sequences of T tokens. false and a failed statement
+ * where
  * it is refused. */
 static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
   Error *e = fresh(t);
@@ -305,9 +313,9 @@ static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
   *b = (Lab){.B = B, .T = T, .flags = flags, .oracle = t->oracle};
   b->ids = zeroed(B * T, sizeof(int));
   b->targets = zeroed(B * T, sizeof(int));
-  if (config_from_flags(&c, all, e) || model_create(&b->m, &c, false, e)
-      || (!b->m.seams.forward_only && model_grads(&b->m, e))
-      || acts_create(&b->a, &b->m, B, T, ACTS_ALL, e)) {
+  if (config_from_flags(&c, all, e) || model_create(&b->m, &c, false, e) ||
+      (!b->m.seams.forward_only && model_grads(&b->m, e)) ||
+      acts_create(&b->a, &b->m, B, T, ACTS_ALL, e)) {
     fact(t, false, "%s: %s", flags, e->text);
     lab_close(b);
     return false;
@@ -317,7 +325,8 @@ static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
   return true;
 }
 
-/* Closes the lab and opens that of the next flags; false after the last, NULL. */
+/* Closes the lab and opens that of the next flags; false after the last,
+ * NULL. */
 static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
   int n = b->n;
   lab_close(b);
@@ -327,7 +336,8 @@ static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
   return true;
 }
 
-/* For each of these flags, or of a list that NULL ends, a lab b of test t, closed
+/* For each of these flags, or of a list that NULL ends, a lab b of test t,
+ * closed
  * at the end of its turn:    LABS(b, 2, 7, "", "--pos t5") lab_forward(&b); */
 #define LABS(b, B, T, ...) LABS_OF(b, B, T, ((const char *const[]){__VA_ARGS__, NULL}))
 #define LABS_OF(b, B, T, list) for (Lab b = {0}; lab_next(&b, t, B, T, list);)
@@ -346,7 +356,9 @@ static void lab_maps(Lab *b) {
   }
 }
 
-static void lab_forward(Lab *b) { model_forward(&b->m, &b->a, b->ids, b->B, b->T); }
+static void lab_forward(Lab *b) {
+  model_forward(&b->m, &b->a, b->ids, b->B, b->T);
+}
 
 static double lab_loss(Lab *b) {
   lab_forward(b);
@@ -420,7 +432,8 @@ static void report(const char *name, const Test *t, double took) {
   fflush(stdout);
 }
 
-/* Is a test left out? It runs if its name begins with one of the words, or there
+/* Is a test left out? It runs if its name begins with one of the words, or
+ * there
  * are none, and with no word behind a minus. */
 static bool left_out(const char *name, int argc, char **argv) {
   bool out = false, named = false, wanted = false;
@@ -449,8 +462,8 @@ static const char *word_unknown(const TestEntry *tests, int n, int argc,
 }
 
 /* Runs those that the words do not leave out, each beginning as `like`. */
-static int tests_run(const TestEntry *tests, int n_tests, int argc,
-                     char **argv, Test like) {
+static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv,
+                     Test like) {
   bool first = argc > 1 && !strcmp(argv[1], "--first");
   const char *unknown = word_unknown(tests, n_tests, argc, argv);
   if (unknown) {
@@ -459,7 +472,8 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc,
   }
   int passed = 0, failed = 0, skipped = 0;
   like.cores = workers();
-  set_workers(1);                         /* the models are too small to share */
+  /* the models are too small to share */
+  set_workers(1);
   for (int i = 0; i < n_tests && !(first && failed); i++) {
     if (left_out(tests[i].name, argc, argv))
       continue;

@@ -1,4 +1,5 @@
-/* rows.c - rows beyond the paper's for the tests that include it behind ./hf and
+/* rows.c - rows beyond the paper's for the tests that include it behind ./hf
+ * and
  * test_sink.c, which know them all: the slow model of later papers' rows and of
  * published models' fields and blocks; and a covering array of every axis.
  *
@@ -30,7 +31,8 @@ static void rows_embed(const Slow *s, int id, double *h) {
 }
 
 /* DyT. */
-static void rows_norm(const Slow *s, const char *name, double *y, const double *x) {
+static void rows_norm(const Slow *s, const char *name, double *y,
+                      const double *x) {
   char slope[40], bias[40];
   if (s->m->c.norm != NORM_DYT) {
     slow_norm(s, name, y, x);
@@ -38,7 +40,8 @@ static void rows_norm(const Slow *s, const char *name, double *y, const double *
   }
   snprintf(slope, sizeof slope, "%s.a", name);
   snprintf(bias, sizeof bias, "%s.b", name);
-  const real *a = named(s->m, slope), *g = named(s->m, name), *b = named(s->m, bias);
+  const real *a = named(s->m, slope), *g = named(s->m, name),
+             *b = named(s->m, bias);
   for (int i = 0; i < s->m->c.dim; i++)
     y[i] = tanh((double)a[0] * x[i]) * (double)g[i] + (double)b[i];
 }
@@ -81,10 +84,12 @@ static double slow_pair(const Config *c, double turns) {
   return c->rotary_dims * log(wide) / (2 * log(c->rope_base));
 }
 
-/* Llama 3.1's rule as its authors state it, in wavelengths; a third of it is a ramp.
+/* Llama 3.1's rule as its authors state it, in wavelengths; a third of it is a
+ * ramp.
  * Yarn's ramp is by pairs. */
 static double slow_frequency(const Config *c, int p) {
-  double w = pow(c->rope_base, -2.0 * p / c->rotary_dims), wave = 2 * acos(-1) / w;
+  double w = pow(c->rope_base, -2.0 * p / c->rotary_dims),
+         wave = 2 * acos(-1) / w;
   if (c->rope_scaling == ROPE_NONE)
     return w;
   if (c->rope_scaling == ROPE_LINEAR)
@@ -93,7 +98,8 @@ static double slow_frequency(const Config *c, int p) {
     return w;
   if (wave > c->rope_original / c->rope_low)
     return w / c->rope_factor;
-  double smooth = (c->rope_original / wave - c->rope_low) / (c->rope_high - c->rope_low);
+  double smooth = (c->rope_original / wave - c->rope_low) /
+                  (c->rope_high - c->rope_low);
   double low = slow_pair(c, c->rope_low), high = slow_pair(c, c->rope_high);
   if (c->rope_scaling == ROPE_YARN)
     smooth = (p - low) / (high - low);
@@ -101,7 +107,8 @@ static double slow_frequency(const Config *c, int p) {
 }
 
 static int slow_window(const Config *c, int l) {
-  bool named_one = !c->window_period || l % c->window_period == c->window_offset;
+  bool named_one = !c->window_period ||
+                   l % c->window_period == c->window_offset;
   return named_one != (bool)c->window_others ? c->window : 0;
 }
 
@@ -110,7 +117,8 @@ static void rows_rotate(const Slow *s, int l, double *x, int n) {
   int half = c->rotary_dims / 2;
   bool apart = c->rope_pairing == PAIR_HALF, local = c->rope_local > 0;
   for (int p = 0; p < half && c->pos == POS_ROTARY; p++) {
-    double *u = x + (apart ? p : 2 * p), *v = apart ? u + half : u + 1, was = *u;
+    double *u = x + (apart ? p : 2 * p), *v = apart ? u + half : u + 1,
+           was = *u;
     double angle = n * slow_frequency(c, p);
     if (local && slow_window(c, l))
       angle = n * pow(c->rope_local, -2.0 * p / c->rotary_dims);
@@ -125,11 +133,13 @@ static bool rows_sees(const Config *c, int l, int i, int j) {
   return slow_sees(&own, l, i, j);
 }
 
-/* A key's score is divided, capped, scaled and shifted; * may have another one. */
+/* A key's score is divided, capped, scaled and shifted; * may have another
+ * one. */
 static double rows_any_score(const Slow *s, int l, int h, int i, int column) {
   const Config *c = &s->m->c;
   int D = c->head_dim, keys = 0, j = column - (c->extra != EXTRA_NONE);
-  bool local = c->rope_local > 0 && slow_window(c, l) && c->rope_scaling == ROPE_YARN;
+  bool local = c->rope_local > 0 && slow_window(c, l) &&
+               c->rope_scaling == ROPE_YARN;
   double divisor = c->score_divisor > 0 && !local ? c->score_divisor : D;
   double root = sqrt(D / divisor) / (c->score_by_layer ? l + 1 : 1);
   for (int k = 0; k < s->N; k++)
@@ -138,7 +148,8 @@ static double rows_any_score(const Slow *s, int l, int h, int i, int column) {
     return log(keys);
   if (j < 0 && c->extra == EXTRA_LOGIT && !slow_w(s, l, "logit"))
     return c->extra_logit;
-  double z = slow_score(s, l, h, i, column), bias = j < 0 ? 0 : slow_bias(s, h, i, j);
+  double z = slow_score(s, l, h, i, column),
+         bias = j < 0 ? 0 : slow_bias(s, h, i, j);
   if (j < 0)
     return c->extra == EXTRA_LOGIT ? z : z * root;
   z = (z - bias) * root + bias;
@@ -153,11 +164,14 @@ static double rows_any_score(const Slow *s, int l, int h, int i, int column) {
   return z;
 }
 
-/* Is key j of row i among those that --sparse-top keeps? Its block is, when fewer
- * than K blocks come before it: a forced one first, then by mean, then by place. */
+/* Is key j of row i among those that --sparse-top keeps? Its block is, when
+ * fewer
+ * than K blocks come before it: a forced one first, then by mean, then by
+ * place. */
 static bool rows_chosen(const Slow *s, int l, int h, int i, int j) {
   const Config *c = &s->m->c;
-  int extra = c->extra != EXTRA_NONE, size = c->sparse_block ? c->sparse_block : 1;
+  int extra = c->extra != EXTRA_NONE,
+      size = c->sparse_block ? c->sparse_block : 1;
   int before = 0, first = c->sink_token / size;
   double sum[LONG_LAB] = {0}, rank[LONG_LAB];
   int keys[LONG_LAB] = {0};
@@ -188,18 +202,13 @@ static double rows_score(const Slow *s, int l, int h, int i, int column) {
 }
 
 /* s and s' of the rows beside the paper's; softpick's are times e^-top. */
-static long double rows_sim(int sim, long double z, long double top, long double *ds) {
+static long double rows_sim(int sim, long double z, long double top,
+                            long double *ds) {
   switch (sim) {
-  case SIM_SOFTPICK:
-    *ds = expl(z - top);
-    return expm1l(z) * expl(-top);
-  case SIM_RECTIFIED:
-    return *ds = z < 0 ? 0 : expl(z);
-  case SIM_RELU:
-    *ds = z > 0;
-    return fmaxl(z, 0);
-  default:
-    return slow_sim(sim, z, ds);
+  case SIM_SOFTPICK: *ds = expl(z - top); return expm1l(z) * expl(-top);
+  case SIM_RECTIFIED: return *ds = z < 0 ? 0 : expl(z);
+  case SIM_RELU: *ds = z > 0; return fmaxl(z, 0);
+  default: return slow_sim(sim, z, ds);
   }
 }
 
@@ -226,9 +235,11 @@ static void rows_softpick(int n, const double *z, Scores *r) {
 /* Rectified and relu, and any similarity over the number of keys. */
 static void rows_further(const Config *c, int n, int keys, const double *z,
                          Scores *r) {
-  long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0, p = c->pnorm;
-  long double e = c->sim == SIM_RECTIFIED || c->sim == SIM_EXP ? 0
-                                                               : (long double)(real)1e-8;
+  long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0,
+                                         p = c->pnorm;
+  long double e = c->sim == SIM_RECTIFIED || c->sim == SIM_EXP
+                      ? 0
+                      : (long double)(real)1e-8;
   for (int j = 0; j < n; j++) {
     s[j] = ds[j] = 0;
     if (z[j] > -INFINITY)
@@ -271,7 +282,8 @@ static void rows_threshold(const Config *c, int n, const double *z, Scores *r) {
   for (int turn = 0; turn < 200; turn++) {
     long double tau = (low + high) / 2, sum = 0;
     for (int j = 0; j < n; j++) {
-      long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - tau, 0);
+      long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - tau,
+                                0);
       sum += squares ? above * above : above;
     }
     if (sum > 1)
@@ -281,7 +293,8 @@ static void rows_threshold(const Config *c, int n, const double *z, Scores *r) {
   }
   r->Z = 1;
   for (int j = 0; j < n; j++) {
-    long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - low, 0);
+    long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - low,
+                              0);
     r->a[j] = r->m[j] = squares ? above * above : above;
     r->deriv[j] = squares ? above : above > 0;
     r->dlogz[j] = 0;
@@ -289,9 +302,10 @@ static void rows_threshold(const Config *c, int n, const double *z, Scores *r) {
 }
 
 /* Clipped weights do not change m. */
-static void rows_row(const Config *c, int n, int keys, const double *z, Scores *r) {
+static void rows_row(const Config *c, int n, int keys, const double *z,
+                     Scores *r) {
   long double spread = c->clip_high - c->clip_low;
-  if (c->sparse_top)                     /* n_i is of what is left */
+  if (c->sparse_top) /* n_i is of what is left */
     keys = n - (c->extra != EXTRA_NONE);
   if (c->sim == SIM_SOFTPICK)
     rows_softpick(n, z, r);
@@ -331,7 +345,8 @@ static void rows_leave(const Slow *s, int l, int h, int i, double *o,
     rows_rms(c, D, o, slow_w(s, l, "hnorm") + h * D);
 }
 
-/* What Mamba makes of its input row by row: x and z, the convolved and activated a,
+/* What Mamba makes of its input row by row: x and z, the convolved and
+ * activated a,
  * step sizes dt, and b and c. */
 typedef struct Mixed {
   int I, M, N;
@@ -339,17 +354,20 @@ typedef struct Mixed {
 } Mixed;
 
 /* Row t of it, from u [N,C]. */
-static void slow_mamba_row(const Slow *s, int l, Mixed *x, int t, const double *u) {
+static void slow_mamba_row(const Slow *s, int l, Mixed *x, int t,
+                           const double *u) {
   const Config *c = &s->m->c;
   int C = c->dim, I = x->I, M = x->M, J = c->mamba_conv, R = c->mamba_rank;
   const real *conv = slow_w(s, l, "m.conv"), *shift = slow_w(s, l, "m.conv.b");
   double *p = room(R + 2 * M), *r = room(R), *dt = x->dt + t * I;
   double *bc = x->bc + t * 2 * M;
-  slow_linear(x->xz + t * 2 * I, u + t * C, slow_w(s, l, "m.in"), NULL, C, 2 * I);
+  slow_linear(x->xz + t * 2 * I, u + t * C, slow_w(s, l, "m.in"), NULL, C,
+              2 * I);
   for (int i = 0; i < I; i++) {
     double sum = (double)shift[i];
     for (int back = 0; back < J && back <= t; back++)
-      sum += (double)conv[(J - 1 - back) * I + i] * x->xz[(t - back) * 2 * I + i];
+      sum += (double)conv[(J - 1 - back) * I + i] *
+             x->xz[(t - back) * 2 * I + i];
     x->a[t * I + i] = sum / (1 + exp(-sum));
   }
   slow_linear(p, x->a + t * I, slow_w(s, l, "m.x"), NULL, I, R + 2 * M);
@@ -365,27 +383,35 @@ static void slow_mamba_row(const Slow *s, int l, Mixed *x, int t, const double *
 }
 
 /* What channel i of row t gets of all rows up to t. */
-static double slow_mamba_sum(const Slow *s, int l, const Mixed *x, int t, int i) {
+static double slow_mamba_sum(const Slow *s, int l, const Mixed *x, int t,
+                             int i) {
   const real *a_log = slow_w(s, l, "m.alog"), *skip = slow_w(s, l, "m.skip");
   double sum = (double)skip[i] * x->a[t * x->I + i];
   for (int m = 0; m < x->M; m++) {
     double rate = -exp((double)a_log[m * x->I + i]), since = 0;
     for (int from = t; from >= 0; from--) {
       int at = from * x->I + i;
-      sum += x->bc[t * 2 * x->M + x->M + m] * x->bc[from * 2 * x->M + m]
-             * exp(rate * since) * x->dt[at] * x->a[at];
+      sum += x->bc[t * 2 * x->M + x->M + m] * x->bc[from * 2 * x->M + m] *
+             exp(rate * since) * x->dt[at] * x->a[at];
       since += x->dt[at];
     }
   }
   return sum;
 }
 
-/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before
+/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s
+ * before
  * it is written out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and
  * summed. */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
-  int C = s->m->c.dim, N = s->N, I = s->m->c.mamba_inner, M = s->m->c.mamba_state;
-  Mixed x = {I, M, N, room((idx)N * 2 * I), room((idx)N * I), room((idx)N * I),
+  int C = s->m->c.dim, N = s->N, I = s->m->c.mamba_inner,
+      M = s->m->c.mamba_state;
+  Mixed x = {I,
+             M,
+             N,
+             room((idx)N * 2 * I),
+             room((idx)N * I),
+             room((idx)N * I),
              room((idx)N * 2 * M)};
   double *out = room(I);
   for (int t = 0; t < N; t++) {
@@ -404,7 +430,8 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
 }
 
 /* Expert e's ffn. */
-static void slow_expert(const Slow *s, int l, int e, double *y, const double *x) {
+static void slow_expert(const Slow *s, int l, int e, double *y,
+                        const double *x) {
   const real *w[3], *b[3];
   for (int k = 0; k < 3; k++) {
     char name[32];
@@ -416,7 +443,8 @@ static void slow_expert(const Slow *s, int l, int e, double *y, const double *x)
   slow_ffn(&s->m->c, w, b, y, x);
 }
 
-/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others
+/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top`
+ * others
  * beat. */
 static void slow_experts(const Slow *s, int l, double *y, const double *x) {
   const Config *c = &s->m->c;
@@ -473,7 +501,8 @@ static void rows_block(Slow *s, int l, double *y, const double *x) {
   int C = c->dim, N = s->N;
   bool post = c->place == PLACE_POST, sandwich = c->place == PLACE_SANDWICH;
   bool before = !post && !c->behind_only;
-  double *in = room((idx)N * C), *o = room((idx)N * C), h[WIDE_LAB], u[WIDE_LAB];
+  double *in = room((idx)N * C), *o = room((idx)N * C), h[WIDE_LAB],
+         u[WIDE_LAB];
   double f[WIDE_LAB], g[WIDE_LAB];
   for (int n = 0; n < N; n++)
     rows_norm_of(s, before, l, 1, in + n * C, x + n * C);
@@ -489,7 +518,8 @@ static void rows_block(Slow *s, int l, double *y, const double *x) {
     if (post)
       rows_norm_of(s, true, l, 1, u, h);
     else
-      rows_norm_of(s, before, l, 2, u, c->place == PLACE_PARALLEL ? x + n * C : h);
+      rows_norm_of(s, before, l, 2, u,
+                   c->place == PLACE_PARALLEL ? x + n * C : h);
     rows_second(s, l, f, u);
     rows_norm_of(s, sandwich, l, 4, g, f);
     for (int i = 0; i < C; i++)
@@ -525,9 +555,10 @@ static void rows_logits(const Slow *s, const double *x, double *y) {
  *
  *   k*, the logit    where Z is the number of keys
  *   sbias            adds one number to all scores of a row, as b_K
- *   b_K              also under rectified, sparsemax and entmax; not behind a soft-cap or QK-norm
- *   cscale           multiplies all scores of a row, which a Z that scales forgets
- *                    where s is a multiple of z, but for the e in Z */
+ *   b_K              also under rectified, sparsemax and entmax; not behind a
+ *                    soft-cap or QK-norm
+ *   cscale           multiplies all scores of a row, which a Z that scales
+ *                    forgets where s is a multiple of z, but for the e in Z */
 static bool rows_zero(const Lab *b, const Tensor *x, double *most) {
   const Config *c = &b->m.c;
   const char *last = strrchr(x->name, '.');
@@ -535,31 +566,38 @@ static bool rows_zero(const Lab *b, const Tensor *x, double *most) {
     return false;
   int rows, over = rows_bound(b, x->layer, &rows);
   bool clamp = c->normalizer == NORMALIZER_CLAMP;
-  bool one = c->normalizer == NORMALIZER_ONE || c->normalizer == NORMALIZER_COUNT;
-  if (!strcmp(last, ".logit")
-      || (!strcmp(last, ".kstar") && c->extra == EXTRA_K && !c->extra_value)) {
+  bool one = c->normalizer == NORMALIZER_ONE ||
+             c->normalizer == NORMALIZER_COUNT;
+  if (!strcmp(last, ".logit") ||
+      (!strcmp(last, ".kstar") && c->extra == EXTRA_K && !c->extra_value)) {
     *most = 0;
     return one || (clamp && !over);
   }
   *most = 1e-12;
   bool scales = !one && (!clamp || over == rows);
-  bool forgets = (c->sim == SIM_EXP ? scales
-                  : c->sim == SIM_RECTIFIED || config_thresholds(c)) && !c->extra;
-  bool multiple = (c->sim == SIM_IDENTITY || c->sim == SIM_RELU) && scales && !c->shift
-                  && (!c->extra || c->extra == EXTRA_ZERO);
+  bool forgets = (c->sim == SIM_EXP
+                      ? scales
+                      : c->sim == SIM_RECTIFIED || config_thresholds(c)) &&
+                 !c->extra;
+  bool multiple = (c->sim == SIM_IDENTITY || c->sim == SIM_RELU) && scales &&
+                  !c->shift && (!c->extra || c->extra == EXTRA_ZERO);
   if (!strcmp(last, ".cscale")) {
     *most = 1e-6;
     return multiple;
   }
-  bool as_it_is = !(c->soft_cap > 0) && !c->qk_norm && c->kernel == KERNEL_IDENTITY
-                  && c->pos != POS_ROTARY;
-  return forgets && (!strcmp(last, ".sbias") || (!strcmp(last, ".bk") && as_it_is));
+  bool as_it_is = !(c->soft_cap > 0) && !c->qk_norm &&
+                  c->kernel == KERNEL_IDENTITY && c->pos != POS_ROTARY;
+  return forgets &&
+         (!strcmp(last, ".sbias") || (!strcmp(last, ".bk") && as_it_is));
 }
 
 static bool rows_faint(const Config *c) { return c->sim >= SIM_SOFTPICK; }
 
-/* Softpick's largest score is a constant to its backward: that shows as e / Z. */
-static double rows_slack(const Config *c) { return c->sim == SIM_SOFTPICK ? 20 : 1; }
+/* Softpick's largest score is a constant to its backward: that shows as e /
+ * Z. */
+static double rows_slack(const Config *c) {
+  return c->sim == SIM_SOFTPICK ? 20 : 1;
+}
 
 static bool rows_muon(Lab *b, const Tensor *x, const Step *s, real *first) {
   static real scratch[1 << 12];
@@ -586,56 +624,82 @@ static const Oracle ALL_ROWS = {
     rows_block, rows_logits};
 
 /* ----------
- * 3  A covering array: configurations among which every pair of rows of any two axes occurs,
- *      unless config_resolve refuses every way to complete the pair. A row is the flags that choose
- *      it; an axis without rows has the words of its option. The rules of config_resolve name the
- *      axes of two groups, and none names both. */
+ * 3  A covering array: configurations among which every pair of rows of any two
+ *    axes occurs,
+ *      unless config_resolve refuses every way to complete the pair. A row is
+ *      the flags that choose it; an axis without rows has the words of its
+ *      option. The rules of config_resolve name the axes of two groups, and
+ *      none names both. */
 
 enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS, MOST_ROWS = 12 };
 
-typedef struct CoverAxis { const char *name; int group; const char *rows[MOST_ROWS]; } CoverAxis;
+typedef struct CoverAxis {
+  const char *name;
+  int group;
+  const char *rows[MOST_ROWS];
+} CoverAxis;
 
+/* it leaves a lone row rounding alone */
 static const CoverAxis AXES[] = {
-  {"pos", AXIS_WIDTHS, {NULL}}, {"rotary-dims", AXIS_WIDTHS, {"", "--rotary-dims 2"}},
+  {"pos", AXIS_WIDTHS, {NULL}},
+  {"rotary-dims", AXIS_WIDTHS, {"", "--rotary-dims 2"}},
   {"rope-pairing", AXIS_FREE, {NULL}},
   {"rope-scaling", AXIS_FREE, {"", "--rope-scaling linear --rope-factor 3",
-      "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
-      "--rope-high 3", "--rope-scaling yarn --rope-base 9 --rope-original 12 --rope-low 0.5"}},
-  {"rope-local", AXIS_FREE, {"", "--rope-local 40"}}, {"norm", AXIS_FREE, {NULL}},
-  {"place", AXIS_FREE, {"", "--place post", "--place parallel", "--place sandwich --behind-only",
-                        "--place sandwich"}}, {"act", AXIS_FREE, {NULL}},
-  {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
-                         "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
-  {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}}, {"tied", AXIS_FREE, {"", "--tied"}},
-  {"embed-scale", AXIS_FREE, {"", "--embed-scale 1.7"}}, {"logit-cap", AXIS_FREE, {"",
-      "--logit-cap 1.5"}}, {"score-divisor", AXIS_FREE, {"", "--score-divisor 9"}},
-  {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}}, {"combine", AXIS_FREE, {NULL}},
+                               "--rope-scaling llama3 --rope-base 100 "
+                               "--rope-original 64 --rope-factor 4 "
+                               "--rope-low 0.5 --rope-high 3",
+                               "--rope-scaling yarn --rope-base 9 "
+                               "--rope-original 12 --rope-low 0.5"}},
+  {"rope-local", AXIS_FREE, {"", "--rope-local 40"}},
+  {"norm", AXIS_FREE, {NULL}},
+  {"place", AXIS_FREE, {"", "--place post", "--place parallel",
+                        "--place sandwich --behind-only", "--place sandwich"}},
+  {"act", AXIS_FREE, {NULL}},
+  {"linear-bias", AXIS_FREE, {"", "--linear-bias",
+                              "--linear-bias --bias-in qkv",
+                              "--linear-bias --bias-in attention",
+                              "--linear-bias --bias-in ffn"}},
+  {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}},
+  {"tied", AXIS_FREE, {"", "--tied"}},
+  {"embed-scale", AXIS_FREE, {"", "--embed-scale 1.7"}},
+  {"logit-cap", AXIS_FREE, {"", "--logit-cap 1.5"}},
+  {"score-divisor", AXIS_FREE, {"", "--score-divisor 9"}},
+  {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}},
+  {"combine", AXIS_FREE, {NULL}},
   {"kernel", AXIS_SCORES, {NULL}}, {"sim", AXIS_SCORES, {NULL}},
   {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
       "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
       "--normalizer pnorm --pnorm 3", "--normalizer count"}},
   {"clip", AXIS_SCORES, {"", "--clip-low -0.02 --clip-high 1.2"}},
-  {"sparse", AXIS_FREE, {"", "--sparse-top 3", "--sparse-top 2 --sparse-block 2",
-      "--sparse-top 3 --sparse-block 2 --sparse-first"}},
+  {"sparse", AXIS_FREE, {"", "--sparse-top 3",
+                         "--sparse-top 2 --sparse-block 2",
+                         "--sparse-top 3 --sparse-block 2 --sparse-first"}},
   {"scale", AXIS_FREE, {"", "--scale 0.7"}},
-  {"soft-cap", AXIS_FREE, {"", "--soft-cap 2.5"}}, {"score-scale", AXIS_FREE, {NULL}},
-  {"score-bias", AXIS_SCORES, {NULL}}, {"extra-logit", AXIS_FREE, {"", "--extra-logit -0.7"}},
-  {"extra", AXIS_SCORES, {NULL}}, {"extra-shared", AXIS_FREE, {"", "--extra-shared"}},
-  {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}}, {"extra-order", AXIS_FREE, {NULL}},
+  {"soft-cap", AXIS_FREE, {"", "--soft-cap 2.5"}},
+  {"score-scale", AXIS_FREE, {NULL}},
+  {"score-bias", AXIS_SCORES, {NULL}},
+  {"extra-logit", AXIS_FREE, {"", "--extra-logit -0.7"}},
+  {"extra", AXIS_SCORES, {NULL}},
+  {"extra-shared", AXIS_FREE, {"", "--extra-shared"}},
+  {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}},
+  {"extra-order", AXIS_FREE, {NULL}},
   {"extra-value", AXIS_SCORES, {"", "--extra-value e1 --extra-norm 2",
                            "--extra-value ones --extra-norm 3"}},
   {"vbias", AXIS_FREE, {"", "--vbias"}},
   {"sink-token", AXIS_FREE, {"", "--sink-token", "--sink-token 3"}},
-  {"gate", AXIS_FREE, {NULL}}, {"qk-norm", AXIS_FREE, {"", "--qk-norm --qk-whole", "--qk-norm"}},
+  {"gate", AXIS_FREE, {NULL}},
+  {"qk-norm", AXIS_FREE, {"", "--qk-norm --qk-whole", "--qk-norm"}},
   {"head-norm", AXIS_FREE, {"", "--head-norm --norm-eps 0.1"}},
   {"v-scale", AXIS_FREE, {"", "--v-scale"}},
-  {"xsa", AXIS_FREE, {"", "--xsa --norm-eps 0.1"}},    /* it leaves a lone row rounding alone */
+  {"xsa", AXIS_FREE, {"", "--xsa --norm-eps 0.1"}},
   {"window", AXIS_FREE, {"", "--window 3"}},
   {"window-period", AXIS_FREE, {"", "--window-period 2 --window-offset 1",
-                           "--window-period 3 --window-offset 1 --window-others"}},
+                           "--window-period 3 --window-offset 1 "
+                           "--window-others"}},
   {"prefix", AXIS_FREE, {"", "--prefix 1", "--prefix 3"}},
   {"kv-heads", AXIS_FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
-  {"heads", AXIS_WIDTHS, {"", "--heads 4"}}, {"head-dim", AXIS_WIDTHS, {"", "--head-dim 4"}}};
+  {"heads", AXIS_WIDTHS, {"", "--heads 4"}},
+  {"head-dim", AXIS_WIDTHS, {"", "--head-dim 4"}}};
 enum { N_AXES = (int)(sizeof AXES / sizeof AXES[0]), MOST_CONFIGS = 400 };
 
 typedef struct Pick { int row[N_AXES]; } Pick;
@@ -644,24 +708,35 @@ typedef struct Cover {
   Pick pick[MOST_CONFIGS];
   int n, pairs, refused, covered;
   int rows[N_AXES];                                    /* of each axis */
-  char seen[N_AXES][MOST_ROWS][N_AXES][MOST_ROWS];     /* a < b; 1 covered, 2 refused */
-  char *flags[MOST_CONFIGS + 1];                       /* of every pick; NULL after the last */
-  char *axis[N_AXES * MOST_ROWS + 1];                  /* of every row beside the defaults */
+  /* a < b; 1 covered, 2 refused */
+  char seen[N_AXES][MOST_ROWS][N_AXES][MOST_ROWS];
+  /* of every pick; NULL after the last */
+  char *flags[MOST_CONFIGS + 1];
+  /* of every row beside the defaults */
+  char *axis[N_AXES * MOST_ROWS + 1];
 } Cover;
 
 static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
   char word[VALUE_ROOM];
-  if (AXES[a].rows[0]) return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
-  if (!*option_word(option_find(AXES[a].name, MODEL), i, word)) return NULL;
+  if (AXES[a].rows[0])
+    return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
+  if (!*option_word(option_find(AXES[a].name, MODEL), i, word))
+    return NULL;
   text[0] = 0;
-  if (i) snprintf(text, 2 * VALUE_ROOM, "--%s %s", AXES[a].name, word);
+  if (i)
+    snprintf(text, 2 * VALUE_ROOM, "--%s %s", AXES[a].name, word);
   return text;
 }
 
 static int axis_rows(int a) {
-  int n = 0; char text[2 * VALUE_ROOM];
-  while (axis_flags(a, n, text)) n++;
-  if (n > MOST_ROWS) printf("--%s has %d rows: a larger MOST_ROWS\n", AXES[a].name, n), exit(1);
+  int n = 0;
+  char text[2 * VALUE_ROOM];
+  while (axis_flags(a, n, text))
+    n++;
+  if (n > MOST_ROWS) {
+    printf("--%s has %d rows: a larger MOST_ROWS\n", AXES[a].name, n);
+    exit(1);
+  }
   return n;
 }
 
@@ -671,7 +746,9 @@ static void pick_flags(const Pick *p, char *text, size_t size) {
   for (int a = 0; a < N_AXES; a++) {
     char axis[2 * VALUE_ROOM];
     const char *row = axis_flags(a, p->row[a], axis);
-    if (*row) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", row);
+    if (*row)
+      used += (size_t)snprintf(text + used, size - used, "%s%s",
+                               used ? " " : "", row);
   }
 }
 
@@ -682,104 +759,145 @@ static char *pick_text(const Pick *p) {
 }
 
 static bool pick_resolves(const Pick *p) {
-  char flags[1024], all[1024 + sizeof BASE]; Config c; Error e = {0};
+  char flags[1024], all[1024 + sizeof BASE];
+  Config c;
+  Error e = {0};
   pick_flags(p, flags, sizeof flags);
   snprintf(all, sizeof all, "%s%s", BASE, flags);
   return !config_from_flags(&c, all, &e);
 }
 
-/* Is there a way to complete the pair? Walks the rows of one group of axes, then of the other. */
+/* Is there a way to complete the pair? Walks the rows of one group of axes,
+ * then of the other. */
 static bool pair_possible(const Cover *v, int a, int i, int b, int j) {
   for (int group = AXIS_SCORES; group <= AXIS_WIDTHS; group++) {
     Pick p = {{0}};
     for (;;) {
-      p.row[a] = i; p.row[b] = j;
-      if (pick_resolves(&p)) return true;
-      int x = 0;                                       /* count up in mixed radix */
+      p.row[a] = i;
+      p.row[b] = j;
+      if (pick_resolves(&p))
+        return true;
+      /* count up in mixed radix */
+      int x = 0;
       for (; x < N_AXES; x++) {
-        if (x == a || x == b || AXES[x].group != group) continue;
-        if (++p.row[x] < v->rows[x]) break;
+        if (x == a || x == b || AXES[x].group != group)
+          continue;
+        if (++p.row[x] < v->rows[x])
+          break;
         p.row[x] = 0;
       }
-      if (x == N_AXES) break;
+      if (x == N_AXES)
+        break;
     }
   }
   return false;
 }
 
-/* How many pairs p would cover that nothing covers yet, looking only at axes marked in set. */
+/* How many pairs p would cover that nothing covers yet, looking only at axes
+ * marked in set. */
 static int pick_gain(const Cover *v, const Pick *p, const bool *set) {
   int gain = 0;
-  for (int b = 1; b < N_AXES; b++) for (int a = 0; a < b; a++)
-    gain += set[a] && set[b] && !v->seen[a][p->row[a]][b][p->row[b]];
+  for (int b = 1; b < N_AXES; b++)
+    for (int a = 0; a < b; a++)
+      gain += set[a] && set[b] && !v->seen[a][p->row[a]][b][p->row[b]];
   return gain;
 }
 
-/* A candidate with the pair: axes with rules by chance until they resolve, others greedily. */
-static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b, int j) {
+/* A candidate with the pair: axes with rules by chance until they resolve,
+ * others greedily. */
+static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b,
+                      int j) {
   bool set[N_AXES];
   for (int tries = 0; tries < 2000; tries++) {
     for (int x = 0; x < N_AXES; x++) {
       set[x] = AXES[x].group != AXIS_FREE || x == a || x == b;
-      p->row[x] = AXES[x].group != AXIS_FREE ? (int)rng_below(r, (uint64_t)v->rows[x]) : 0;
+      p->row[x] = AXES[x].group != AXIS_FREE
+                      ? (int)rng_below(r, (uint64_t)v->rows[x])
+                      : 0;
     }
-    p->row[a] = i; p->row[b] = j;
-    if (!pick_resolves(p)) continue;
+    p->row[a] = i;
+    p->row[b] = j;
+    if (!pick_resolves(p))
+      continue;
     for (int from = (int)rng_below(r, N_AXES), k = 0; k < N_AXES; k++) {
       int x = (from + k) % N_AXES, best = 0, most = -1;
-      if (set[x]) continue;
+      if (set[x])
+        continue;
       set[x] = true;
       int first = (int)rng_below(r, (uint64_t)v->rows[x]);
       for (int n = 0; n < v->rows[x]; n++) {
         p->row[x] = (first + n) % v->rows[x];
         int gain = pick_gain(v, p, set);
-        if (gain > most) { most = gain; best = p->row[x]; }
+        if (gain > most) {
+          most = gain;
+          best = p->row[x];
+        }
       }
       p->row[x] = best;
     }
-    if (pick_resolves(p)) return true;
+    if (pick_resolves(p))
+      return true;
   }
   return false;
 }
 
-/* Puts the best of twelve configurations with this pair into the array; none: the counts tell. */
+/* Puts the best of twelve configurations with this pair into the array; none:
+ * the counts tell. */
 static void cover_pair(Cover *v, Rng *r, int a, int i, int b, int j) {
   Pick best = {{0}}, p;
-  bool all[N_AXES]; int most = -1;
-  for (int x = 0; x < N_AXES; x++) all[x] = true;
+  bool all[N_AXES];
+  int most = -1;
+  for (int x = 0; x < N_AXES; x++)
+    all[x] = true;
   for (int n = 0; n < 12 && candidate(v, &p, r, a, i, b, j); n++) {
     int gain = pick_gain(v, &p, all);
-    if (gain > most) { most = gain; best = p; }
+    if (gain > most) {
+      most = gain;
+      best = p;
+    }
   }
-  if (most < 0 || v->n == MOST_CONFIGS) return;
+  if (most < 0 || v->n == MOST_CONFIGS)
+    return;
   v->pick[v->n] = best;
   v->flags[v->n++] = pick_text(&best);
-  for (int y = 1; y < N_AXES; y++) for (int x = 0; x < y; x++) {
-    char *seen = &v->seen[x][best.row[x]][y][best.row[y]];
-    v->covered += !*seen;
-    *seen = 1;
-  }
+  for (int y = 1; y < N_AXES; y++)
+    for (int x = 0; x < y; x++) {
+      char *seen = &v->seen[x][best.row[x]][y][best.row[y]];
+      v->covered += !*seen;
+      *seen = 1;
+    }
 }
 
 /* The array, made once. A pair without a completion is marked refused. */
 static const Cover *covering(void) {
   static Cover *made;
-  if (made) return made;
+  if (made)
+    return made;
   Cover *v = made = zeroed(1, sizeof *v);
   Rng r = {6};
-  for (int a = 0; a < N_AXES; a++) v->rows[a] = axis_rows(a);
-  for (int b = 1; b < N_AXES; b++) for (int a = 0; a < b; a++)
-    for (int i = 0; i < v->rows[a]; i++) for (int j = 0; j < v->rows[b]; j++) {
-      v->pairs++;
-      if (v->seen[a][i][b][j]) continue;
-      if (pair_possible(v, a, i, b, j)) cover_pair(v, &r, a, i, b, j);
-      else { v->seen[a][i][b][j] = 2; v->refused++; }
+  for (int a = 0; a < N_AXES; a++)
+    v->rows[a] = axis_rows(a);
+  for (int b = 1; b < N_AXES; b++)
+    for (int a = 0; a < b; a++)
+      for (int i = 0; i < v->rows[a]; i++)
+        for (int j = 0; j < v->rows[b]; j++) {
+          v->pairs++;
+          if (v->seen[a][i][b][j])
+            continue;
+          if (pair_possible(v, a, i, b, j))
+            cover_pair(v, &r, a, i, b, j);
+          else {
+            v->seen[a][i][b][j] = 2;
+            v->refused++;
+          }
+        }
+  for (int a = 0, n = 0; a < N_AXES; a++)
+    for (int i = a > 0; i < v->rows[a]; i++) {
+      Pick p = {{0}};
+      p.row[a] = i;
+      if (pick_resolves(&p))
+        v->axis[n++] = pick_text(&p);
     }
-  for (int a = 0, n = 0; a < N_AXES; a++) for (int i = a > 0; i < v->rows[a]; i++) {
-    Pick p = {{0}};
-    p.row[a] = i;
-    if (pick_resolves(&p)) v->axis[n++] = pick_text(&p);
-  }
   return v;
 }
 
@@ -829,10 +947,11 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
     return false;
   const Model *m = &x.b.m;
   int C = m->c.dim, ten = m->c.vocab - 1, *ids = x.b.ids;
-  if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t))
-      || acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
+  if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t)) ||
+      acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
     return fact(t, 0, "%s", t->e.text), false;
-  for (int l = 0; named_at(m, l, "cscale"); l++)       /* e^z of Z = 1 is a float */
+  /* e^z of Z = 1 is a float */
+  for (int l = 0; named_at(m, l, "cscale"); l++)
     vec_scale(m->c.heads, named_at(m, l, "cscale"), (real)0.25);
   for (; *prompts; prompts++) {
     int at = *prompts;
@@ -846,7 +965,8 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
   }
   ids[29] = (ids[30] + 1) % ten;
   model_extend(m, &x.cache, ids, 30, 0);
-  model_extend(m, &x.cache, ids + 1, 30, 29);    /* token 31 in the place of 30 */
+  /* token 31 in the place of 30 */
+  model_extend(m, &x.cache, ids + 1, 30, 29);
   model_forward(m, &x.whole, ids, 1, 31);
   idx last = (idx)(config_rows(&m->c, 31) - 1) * C;
   double off = distance(C, x.whole.nf + last, x.cache.nf);

@@ -33,7 +33,7 @@ static void film_look__by_hand(Test *t) {
   Settings s;
   if (!tale_open(t, &s, ""))
     return;
-  EACH(row, ROWS) {
+  EACH (row, ROWS) {
     const Film *f = film_of(t, ROWS[row].flags);
     Trainer *r = trainer_of(t, ROWS[row].flags);
     bool starred = ROWS[row].star;
@@ -45,11 +45,14 @@ static void film_look__by_hand(Test *t) {
     const FilmLook *end = &f->look[2 * f->heads];
     double best = 0;
     for (int h = 0; h < f->heads; h++) {
-      float first = (float)seen.alpha[h * seen.S + config_column_first(&r->m.c)];
+      float first =
+          (float)seen.alpha[h * seen.S + config_column_first(&r->m.c)];
       float star = starred ? (float)seen.alpha[h * seen.S] : 0;
-      within(t, (double)end[h].alpha, (double)first, 0, "alpha_1 of head %d", h);
+      within(t, (double)end[h].alpha, (double)first, 0, "alpha_1 of head %d",
+             h);
       within(t, (double)end[h].star, (double)star, 0, "alpha_* of head %d", h);
-      within(t, (double)end[h].mass, seen.mass[h], 1e-7, "row mass of head %d", h);
+      within(t, (double)end[h].mass, seen.mass[h], 1e-7, "row mass of head %d",
+             h);
       if (ROWS[row].sums)
         within(t, (double)end[h].total, 1, 1e-6, "the rows of head %d", h);
       best = larger(best, (double)(starred ? star : first));
@@ -67,8 +70,9 @@ static void film_look__by_hand(Test *t) {
       }
     }
     within(t, film_share(f, 2, f->head), best, 0, "the head that is drawn");
-    within(t, film_times(f, false), sinks_alpha(&seen,
-           config_column_first(&r->m.c)) / seen.even, 1e-6, "times even");
+    within(t, film_times(f, false),
+           sinks_alpha(&seen, config_column_first(&r->m.c)) / seen.even, 1e-6,
+           "times even");
     fact(t, f->T == 8 && f->starred == starred && f->token[7][0], "its frame");
     sinks_free(&seen);
   }
@@ -79,7 +83,7 @@ static void film_look__by_hand(Test *t) {
 static void film_begin__steps(Test *t) {
   static const int STEPS[] = {0, 1, 5, 6, 7, 120, 3000};
   Trainer *r = trainer_of(t, "");
-  EACH(i, STEPS) {
+  EACH (i, STEPS) {
     Film f = {0};
     r->s.train.steps = STEPS[i];
     fact(t, !film_begin(&f, r, fresh(t)), "%s", t->e.text);
@@ -87,8 +91,8 @@ static void film_begin__steps(Test *t) {
     fact(t, f.looks == n && f.step[0] == 0 && f.step[n - 1] == STEPS[i],
          "%d steps: %d looks", STEPS[i], f.looks);
     for (int k = 1; k < n; k++)
-      fact(t, f.step[k] == ceil((double)k * STEPS[i] / (n - 1)), "%d steps: %ld",
-           STEPS[i], f.step[k]);
+      fact(t, f.step[k] == ceil((double)k * STEPS[i] / (n - 1)),
+           "%d steps: %ld", STEPS[i], f.step[k]);
     free(f.look);
   }
 }
@@ -105,18 +109,23 @@ static void film_read__same(Test *t) {
   steps_of(t, r, 1);
   fact(t, !film_write(f, r, fresh(t)), "%s", t->e.text);
   Film *g = later(t, 1, sizeof *g, release_film);
-  fact(t, !film_begin(g, r, fresh(t)) && !film_read(g, r, &t->e), "%s", t->e.text);
+  fact(t, !film_begin(g, r, fresh(t)) && !film_read(g, r, &t->e), "%s",
+       t->e.text);
   film_end(g);
-  fact(t, g->there[0] && g->there[1] && !g->there[2] && g->end == 1, "its looks");
-  fact(t, !memcmp(g->look, f->look, 2 * (size_t)f->heads * sizeof *f->look)
-           && !memcmp(g->token, f->token, sizeof f->token) && g->n == f->n
-           && g->tokens == f->tokens && is(g->name ? g->name : "", ""), "its numbers");
+  fact(t, g->there[0] && g->there[1] && !g->there[2] && g->end == 1,
+       "its looks");
+  fact(t,
+       !memcmp(g->look, f->look, 2 * (size_t)f->heads * sizeof *f->look) &&
+           !memcmp(g->token, f->token, sizeof f->token) && g->n == f->n &&
+           g->tokens == f->tokens && is(g->name ? g->name : "", ""),
+       "its numbers");
   within(t, g->even, f->even, 0, "even rows");
   Bytes *text = later(t, 1, sizeof *text, release_bytes);
   file_read(SCRATCH "/a.film", text, &t->e);
   Rng rng = {3};
   for (int i = 0; i < 60; i++) {
-    size_t at = (size_t)rng_below(&rng, text->size), n = i % 2 ? text->size : at;
+    size_t at = (size_t)rng_below(&rng, text->size),
+           n = i % 2 ? text->size : at;
     unsigned char was = text->at[at];
     text->at[at] ^= (unsigned char)(1 + rng_below(&rng, 255));
     file_write(SCRATCH "/a.film", text->at, n, fresh(t));
@@ -132,8 +141,8 @@ static void film_read__same(Test *t) {
   r->s.train.seed++;
   Film x = {0};
   film_begin(&x, r, &t->e);
-  fact(t, film_read(&x, r, &t->e) == 1 && strstr(t->e.text, "another run's"), "%s",
-       t->e.text);
+  fact(t, film_read(&x, r, &t->e) == 1 && strstr(t->e.text, "another run's"),
+       "%s", t->e.text);
   free(x.look);
 }
 
@@ -169,7 +178,8 @@ static int film_cells(const char *map, int T, int *level, int *star) {
   return wrong;
 }
 
-/* Looks at two heads with any levels, whose rows sum to 0.125; the shares are of
+/* Looks at two heads with any levels, whose rows sum to 0.125; the shares are
+ * of
  * even rows of 1. */
 static FilmLook *film_wild(Rng *rng, double times, double star) {
   FilmLook *look = zeroed(FILM_LOOKS * 2, sizeof *look);
@@ -200,15 +210,22 @@ static void film_draw__cells(Test *t) {
               {0.4, 8, true, "Softmax: a sink on *, no sink on token 1<"}};
   enum { T = FILM_TOKENS };
   Rng rng = {7};
-  EACH(row, ROWS) {
+  EACH (row, ROWS) {
     Film film[3] = {{0}};
     Html h = {.e = fresh(t)};
     int level[T * T], star[T], wrong = 0;
     FilmLook *look = film_wild(&rng, ROWS[row].times, ROWS[row].star);
     for (int i = 0; i < 3; i++) {
-      film[i] = (Film){.name = "Softmax", .heads = 2, .H = 2, .T = T, .head = 1,
-                       .looks = FILM_LOOKS, .starred = ROWS[row].starred,
-                       .even = 1, .end = FILM_LOOKS - 1, .look = look};
+      film[i] = (Film){.name = "Softmax",
+                       .heads = 2,
+                       .H = 2,
+                       .T = T,
+                       .head = 1,
+                       .looks = FILM_LOOKS,
+                       .starred = ROWS[row].starred,
+                       .even = 1,
+                       .end = FILM_LOOKS - 1,
+                       .look = look};
       for (int k = 0; k < FILM_LOOKS; k++)
         film[i].there[k] = true;
       for (int k = 0; k < T; k++)
@@ -221,7 +238,8 @@ static void film_draw__cells(Test *t) {
     has_part(t, svg, "%s", ROWS[row].said);
     has_part(t, svg, "Block 1, head 2");
     has_part(t, svg, "&lt;a&amp;b&gt; &lt;a");
-    fact(t, count_of(svg, "row mass: 0.1") == 3 * FILM_LOOKS * !ROWS[row].starred,
+    fact(t,
+         count_of(svg, "row mass: 0.1") == 3 * FILM_LOOKS * !ROWS[row].starred,
          "the row mass");
     for (int k = 0; k < 3 * FILM_LOOKS; k++) {
       const FilmLook *x = &look[2 * (k % FILM_LOOKS) + 1];
@@ -249,15 +267,17 @@ static void film__command(Test *t) {
     return;
   answers(t, PROGRAM, "film --steps 5", 2,
           "--steps 5: too few for the 7 looks of a film");
-  answers(t, PROGRAM, "film --steps 6 --layers 1 --dim 16 --ffn 20 --context 16 "
-          "--batch 2 --quiet --force --out " SCRATCH "/film.svg", 0,
-          "|The film: " SCRATCH "/film.svg\n|");
+  answers(t, PROGRAM,
+          "film --steps 6 --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
+          "--quiet --force --out " SCRATCH "/film.svg",
+          0, "|The film: " SCRATCH "/film.svg\n|");
   const char *made = text_in(t, SCRATCH "/film.svg");
   const char *shipped = text_in(t, "data/results/film.svg");
   for (int step = 0; step < 7; step++)
     has_part(t, made, ">step %d<", step);
-  fact(t, strlen(shipped) < 60000 && strstr(shipped, ">step 3000<")
-           && count_of(shipped, "<path") == count_of(made, "<path"),
+  fact(t,
+       strlen(shipped) < 60000 && strstr(shipped, ">step 3000<") &&
+           count_of(shipped, "<path") == count_of(made, "<path"),
        "data/results/film.svg: %zu bytes", strlen(shipped));
 }
 
@@ -266,15 +286,19 @@ static void film__command(Test *t) {
 /* A tiny run with these flags, filmed, to SCRATCH/deep/page.html. */
 static char *run_page_of(Test *t, const char *flags, int status, int figures,
                          char **said) {
-  static const Program PAGES = {.name = "paper", .page = run_page,
-                                .watch = film_watch, .log = log_keep,
+  static const Program PAGES = {.name = "paper",
+                                .page = run_page,
+                                .watch = film_watch,
+                                .log = log_keep,
                                 .start = trainer_start};
   Films films = {.why = toy_why};
   Error e = {0};
   Settings s;
-  tiny_settings(&s, "--fix-token 1 --log-every 3 --report " SCRATCH
+  tiny_settings(&s,
+                "--fix-token 1 --log-every 3 --report " SCRATCH
                 "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH
-                "/run.json", fresh(t));
+                "/run.json",
+                fresh(t));
   settings_flags(&s, flags, MODEL | TRAIN | DATA | OUTPUT | GENERAL | RUN, &e);
   s.program = &PAGES;
   s.watched = &films;
@@ -299,7 +323,8 @@ static void run_page_numbers(Test *t, const char *page, bool wild) {
     const char *name = RUN_ARMS[i].name;
     line = strchr(line, '\n') + 1;
     fact(t, !strncmp(line + 1, name, strlen(name)), "%s", line);
-    object = strstr(strstr(object, name), "\"read\": \"held-out documents\"") + 8;
+    object = strstr(strstr(object, name), "\"read\": \"held-out documents\"") +
+             8;
     char *at = strstr(line, "tale.grammar\",\"held-out documents\",") + 14;
     gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
     for (int k = 0; k < ROW; k++) {
@@ -311,7 +336,8 @@ static void run_page_numbers(Test *t, const char *page, bool wild) {
            "%s: cell %d", name, k);
       if (none)
         continue;
-      within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", name, k);
+      within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", name,
+             k);
       within(t, atof(object), atof(at), 0, "%s: JSON %d", name, k);
     }
   }
@@ -325,7 +351,8 @@ static void run_page__parts(Test *t) {
   static const char *const IN_ORDER[] = {
     "name=\"description\" content=\"A sink", "og:image\" content=\"page.svg\"",
     "prefers-color-scheme:dark", "break-inside:avoid", "<main>", "id=\"film\"",
-    "<h1>Watch an attention sink form<", "a row is a token", "attention sink</b>",
+    "<h1>Watch an attention sink form<", "a row is a token",
+    "attention sink</b>",
     "With a spare key *", "id=\"film-softmax\"", ">step 0<", ">step 12<",
     "id=\"film-k-bias\"", "The column at the left is *", "id=\"film-sigmoid\"",
     "row mass: ", "which a row cannot see", "tokens sum to, 0 to 1",
@@ -334,25 +361,32 @@ static void run_page__parts(Test *t) {
     "id=\"verdict\"", "<b>softmax</b> ", "<b>k-bias</b> ", "<b>sigmoid</b> ",
     "<b>loss</b> ", "below 1.5 as none", "id=\"why\"",
     "softmax, before training", "softmax, after training",
-    "sigmoid, before training", "sigmoid, after training", "./paper toy-trigger",
+    "sigmoid, before training", "sigmoid, after training",
+    "./paper toy-trigger",
     "id=\"table\"", "class=\"paper\">paper<",
     ">74.11<", ">Table 10", ">73.34<", ">3.72<", ">Table 4", ">0.44<", ">3.70<",
     ">Table 15", "id=\"training\"", "id=\"loss\"", "The losses end within",
     "id=\"alpha\"", ">even<", "id=\"norms\"", "id=\"states\"", ">the others<",
-    "id=\"last\"", "as a table", "scope=\"row\">1 &lt;|fix|&gt;<", "id=\"made\"",
-    "<code>./paper run", "text</th><td>", "seed</th><td>", "sink " SINK_VERSION "<",
+    "id=\"last\"", "as a table", "scope=\"row\">1 &lt;|fix|&gt;<",
+    "id=\"made\"",
+    "<code>./paper run", "text</th><td>", "seed</th><td>",
+    "sink " SINK_VERSION "<",
     "machine</th><td>", "</main>"};
   Settings s;
   char *said;
   if (!tale_open(t, &s, ""))
     return;
-  const char *page = run_page_of(t, "--layers 2 --steps 12 --force", 0, 16, &said);
+  const char *page = run_page_of(t, "--layers 2 --steps 12 --force", 0, 16,
+                                 &said);
   const char *at = page, *svg = text_in(t, SCRATCH "/deep/page.svg");
-  EACH(i, IN_ORDER)
-    fact(t, at && (at = strstr(at, IN_ORDER[i])), "no %s, or not there", IN_ORDER[i]);
+  EACH (i, IN_ORDER)
+    fact(t, at && (at = strstr(at, IN_ORDER[i])), "no %s, or not there",
+         IN_ORDER[i]);
   fact(t, strlen(page) < 120000, "%zu bytes", strlen(page));
-  fact(t, count_of(page, "class=\"map\"") == 3 * FILM_LOOKS + 4 + 3
-           && count_of(page, "fill=\"" FILM_LATER "\"") == 3 * FILM_LOOKS + 4 + 3, "its maps");
+  fact(t,
+       count_of(page, "class=\"map\"") == 3 * FILM_LOOKS + 4 + 3 &&
+           count_of(page, "fill=\"" FILM_LATER "\"") == 3 * FILM_LOOKS + 4 + 3,
+       "its maps");
   fact(t, strstr(said, "The page: ") && strstr(svg, ">step 12<"), "%s", said);
   for (const char *a = page; (a = strstr(a, "href=\"#")); a++) {
     char id[80];
@@ -360,8 +394,10 @@ static void run_page__parts(Test *t) {
     fact(t, count_of(page, id) == 1, "%s", id);
   }
   run_page_numbers(t, page, false);
-  page = run_page_of(t, "--layers 2 --lr 1e3 --wd 1e3 --warmup 0 --steps 90 "
-                     "--log-every 1 --force", 1, -1, &said);
+  page = run_page_of(t,
+                     "--layers 2 --lr 1e3 --wd 1e3 --warmup 0 --steps 90 "
+                     "--log-every 1 --force",
+                     1, -1, &said);
   has_part(t, page, "No verdict");
   has_part(t, page, "not recorded");
   run_page_numbers(t, page, true);
@@ -377,15 +413,18 @@ static void run_page__resumed(Test *t) {
   run_page_of(t, "--steps 12 --force --out " SCRATCH "/whole", 0, -1, &said);
   const char *whole = text_in(t, SCRATCH "/deep/page.svg");
   run_page_of(t, "--steps 6 --force --out " SCRATCH "/half", 0, -1, &said);
-  const char *page = run_page_of(t, "--steps 12 --resume --force --out " SCRATCH
-                                 "/half", 0, -1, &said);
+  const char *page = run_page_of(t,
+                                 "--steps 12 --resume --force --out " SCRATCH
+                                 "/half",
+                                 0, -1, &said);
   fact(t, is(text_in(t, SCRATCH "/deep/page.svg"), whole), "another film");
   fact(t, !strstr(page, "not recorded"), "looks are missing");
-  fact(t, files_same(SCRATCH "/whole/softmax.ckpt", SCRATCH "/half/softmax.ckpt"),
+  fact(t,
+       files_same(SCRATCH "/whole/softmax.ckpt", SCRATCH "/half/softmax.ckpt"),
        "another model");
   remove(SCRATCH "/half/k-bias.film");
-  page = run_page_of(t, "--steps 12 --resume --force --out " SCRATCH "/half", 0, -1,
-                     &said);
+  page = run_page_of(t, "--steps 12 --resume --force --out " SCRATCH "/half", 0,
+                     -1, &said);
   fact(t, count_of(page, "not recorded") == FILM_LOOKS - 1, "k-bias");
   has_part(t, page, "Looks that are missing: 6.");
 }

@@ -1,334 +1,529 @@
-/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown; and of known.c and signs.c.
- * A part of test_paper.c, which includes it.
+/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown; and of
+ * known.c and signs.c. A part of test_paper.c, which includes it.
  * SPDX-License-Identifier: MIT
  */
 
 static void is_what(Test *t, double got, double want, const char *what) {
-  if (isnan(want)) fact(t, isnan(got), "%s: %g, expected NaN", what, got);
-  else within(t, got, want, 1e-6, "%s", what);
+  if (isnan(want))
+    fact(t, isnan(got), "%s: %g, expected NaN", what, got);
+  else
+    within(t, got, want, 1e-6, "%s", what);
 }
 
-/* Three in a row, the first of them; NAN ends a row; what held stays; a number at the border. */
+/* Three in a row, the first of them; NAN ends a row; what held stays; a number
+ * at the border. */
 static void onset_see__by_hand(Test *t) {
-  static const struct { const char *what; double x[8], from; } CASES[] = {
+  static const struct {
+    const char *what;
+    double x[8], from;
+  } CASES[] = {
     {"never", {1, 1.9, 1, 1, 1, 1, 1, 1}, NAN},   {"at once", {2, 2, 2, 0, 0, 0, 0, 0}, 1},
-    {"two and two", {3, 3, 1, 3, 3, 1, 3, 3}, NAN}, {"late", {3, 1, 3, 3, 1, 2, 9, 2}, 6},
-    {"NAN between", {3, 3, NAN, 3, 3, 3, 1, 1}, 4}, {"then gone", {1, 3, 3, 3, 0, 0, 0, 0}, 2},
+    {"two and two", {3, 3, 1, 3, 3, 1, 3, 3}, NAN},
+    {"late", {3, 1, 3, 3, 1, 2, 9, 2}, 6},
+    {"NAN between", {3, 3, NAN, 3, 3, 3, 1, 1}, 4},
+    {"then gone", {1, 3, 3, 3, 0, 0, 0, 0}, 2},
     {"twice", {3, 3, 3, 0, 4, 4, 4, 4}, 1},       {"all NAN", {NAN, NAN, NAN, NAN}, NAN},
     {"infinite", {INFINITY, INFINITY, 2, 0, 0, 0, 0, 0}, 1}};
-  EACH(i, CASES) {
+  EACH (i, CASES) {
     Onset o = {0};
-    for (int k = 0; k < 8; k++) onset_see(&o, k + 1, CASES[i].x[k], 2);
+    for (int k = 0; k < 8; k++)
+      onset_see(&o, k + 1, CASES[i].x[k], 2);
     bool held = o.looks == HOLDS;
-    fact(t, held == !isnan(CASES[i].from) && (!held || o.from == CASES[i].from), "%s: %d, %g",
-         CASES[i].what, o.looks, o.from);
+    fact(t, held == !isnan(CASES[i].from) && (!held || o.from == CASES[i].from),
+         "%s: %d, %g", CASES[i].what, o.looks, o.from);
   }
 }
 
-/* Runs with looks: the same bytes twice, and where one is censored no onset. A relative bias alone
- * puts 2 times even on the first token: an onset at the first look; +until ends with the third. */
+/* Runs with looks: the same bytes twice, and where one is censored no onset. A
+ * relative bias alone puts 2 times even on the first token: an onset at the
+ * first look; +until ends with the third. */
 static void onset_run__repeats(Test *t) {
   static const char TEXT[] =
-      "corpus story story.grammar\nrecipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
-      "--steps 40 --warmup 5\nitem onset s: t\nrow onset-4 tiny --first-tokens 4 +onset +cache\n"
+      "corpus story story.grammar\nrecipe tiny --layers 1 --dim 16 --ffn 16 "
+      "--context 16 --batch 2 --steps 40 --warmup 5\nitem onset s: t\nrow "
+      "onset-4 tiny --first-tokens 4 +onset +cache\n"
       "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
-      "row natural tiny +onset\nrow text tiny --first-tokens text +onset +signs\n"
-      "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one "
-      "--first-tokens 4 +onset\nrow two tiny --first-tokens 4 --pos relative --steps 2 +onset\n"
-      "row star tiny --first-tokens 4:common --extra k +onset\nrow self tiny --xsa +onset\n";
-  static const struct { int row; double steps; bool others, wild; } RUNS[] = {
-    {0, 40, true, false}, {0, 40, true, false}, {1, 15, true, false}, {2, 40, false, false},
-    {3, 40, false, false}, {5, 2, true, false}, {4, 0, true, true}, {6, 40, true, false},
+      "row natural tiny +onset\nrow text tiny --first-tokens text +onset "
+      "+signs\n"
+      "row wild tiny --lr 900 --clip 0 --init torch --sim identity "
+      "--normalizer one --first-tokens 4 +onset\nrow two tiny --first-tokens 4 "
+      "--pos relative --steps 2 +onset\n"
+      "row star tiny --first-tokens 4:common --extra k +onset\nrow self tiny "
+      "--xsa +onset\n";
+  static const struct {
+    int row;
+    double steps;
+    bool others, wild;
+  } RUNS[] = {
+    {0, 40, true, false}, {0, 40, true, false}, {1, 15, true, false},
+    {2, 40, false, false},
+    {3, 40, false, false}, {5, 2, true, false}, {4, 0, true, true},
+    {6, 40, true, false},
     {7, 40, false, false}};
-  Experiments x; Settings s; Error e = {0}; Bytes text[9] = {{0}};
-  if (!tale_open(t, &s, "")) return;                       /* its tokenizer has 320 tokens */
+  Experiments x;
+  Settings s;
+  Error e = {0};
+  Bytes text[9] = {{0}};
+  /* its tokenizer has 320 tokens */
+  if (!tale_open(t, &s, ""))
+    return;
   table_open(&x, TEXT);
-  EACH(i, RUNS) {
-    Result r; int n, m;
-    if (row_run(&r, &x, RUNS[i].row, x.corpus, 1, &s, &e)) break;
+  EACH (i, RUNS) {
+    Result r;
+    int n, m;
+    if (row_run(&r, &x, RUNS[i].row, x.corpus, 1, &s, &e))
+      break;
     result_text(&r, &text[i], &e);
     if (RUNS[i].wild) {
-      fact(t, r.ended[0] && measured(t, &r, "diverged") == 1, "wild: '%s'", r.ended);
+      fact(t, r.ended[0] && measured(t, &r, "diverged") == 1, "wild: '%s'",
+           r.ended);
       result_free(&r);
       continue;
     }
-    bool soon = RUNS[i].row == 1, two = RUNS[i].row == 5;  /* its two looks find it: no onset yet */
+    /* its two looks find it: no onset yet */
+    bool soon = RUNS[i].row == 1, two = RUNS[i].row == 5;
     double end = RUNS[i].steps * 32, onset = measured(t, &r, "onset_sink");
-    fact(t, measured(t, &r, "steps") == RUNS[i].steps, "%g steps", measured(t, &r, "steps"));
+    fact(t, measured(t, &r, "steps") == RUNS[i].steps, "%g steps",
+         measured(t, &r, "steps"));
     fact(t, soon ? onset == 5 * 32 : isnan(onset), "an onset at %g", onset);
     fact(t, measured(t, &r, "censored_sink") == !soon, "censored");
-    fact(t, measured(t, &r, "least_sink") == (soon ? 5 * 32 : two ? 32 : end), "least");
+    fact(t,
+         measured(t, &r, "least_sink") == (soon  ? 5 * 32
+                                           : two ? 32
+                                                 : end),
+         "least");
     const double *times = result_find(&r, "curve_times_1", &n),
                  *tokens = result_find(&r, "curve_tokens", &m);
-    fact(t, n == m && n == (two ? 3 : RUNS[i].steps / 5 + 1) && tokens[n - 1] == end
-         && times[n - 1] > 0, "%d looks, %d tokens", n, m);
+    fact(t,
+         n == m && n == (two ? 3 : RUNS[i].steps / 5 + 1) &&
+             tokens[n - 1] == end && times[n - 1] > 0,
+         "%d looks, %d tokens", n, m);
     const double *other = result_find(&r, "curve_other_times_1", &m);
-    fact(t, m == (RUNS[i].others ? n : 0) && (!m || (other[n - 1] != times[n - 1] &&
-         fabs(other[n - 1] - result_number(&r, "times_1@other")) < 0.3)) &&
-         result_number(&r, "times_1@other") != measured(t, &r, "times_1"), "%d at others", m);
-    fact(t, !isnan(result_number(&r, "times_1@other")) == RUNS[i].others &&
-            !isnan(result_number(&r, "least_other_sink")) == RUNS[i].others, "others");
-    const bool natural = RUNS[i].row == 2 || RUNS[i].row == 7, star = RUNS[i].row == 6;
-    fact(t, !isnan(result_number(&r, "times_1@natural")) == !natural &&
-            !isnan(result_number(&r, "times_1@block")) == natural, "natural");
-    const char *null = star ? "least_star" : RUNS[i].row == 7 ? "least_self" : "least_sink";
-    fact(t, measured(t, &r, "least_null") == measured(t, &r, null), "where the null is");
+    fact(t,
+         m == (RUNS[i].others ? n : 0) &&
+             (!m || (other[n - 1] != times[n - 1] &&
+                     fabs(other[n - 1] - result_number(&r, "times_1@other")) <
+                         0.3)) &&
+             result_number(&r, "times_1@other") != measured(t, &r, "times_1"),
+         "%d at others", m);
+    fact(t,
+         !isnan(result_number(&r, "times_1@other")) == RUNS[i].others &&
+             !isnan(result_number(&r, "least_other_sink")) == RUNS[i].others,
+         "others");
+    const bool natural = RUNS[i].row == 2 || RUNS[i].row == 7,
+               star = RUNS[i].row == 6;
+    fact(t,
+         !isnan(result_number(&r, "times_1@natural")) == !natural &&
+             !isnan(result_number(&r, "times_1@block")) == natural,
+         "natural");
+    const char *null = star               ? "least_star"
+                       : RUNS[i].row == 7 ? "least_self"
+                                          : "least_sink";
+    fact(t, measured(t, &r, "least_null") == measured(t, &r, null),
+         "where the null is");
     fact(t, !isnan(result_number(&r, "least_star")) == star, "a column *");
     const double *self = result_find(&r, "curve_times_self", &m), *many;
-    fact(t, self && m == n && (soon || two || fabs(self[0] - 1) < 0.5), "the diagonal at first");
+    fact(t, self && m == n && (soon || two || fabs(self[0] - 1) < 0.5),
+         "the diagonal at first");
     within(t, self[n - 1], measured(t, &r, "times_self"), 0.3, "times_self");
-    fact(t, result_find(&r, "curve_mass", &m) && m == n && !result_find(&r, "curve_times_*", &m)
-            == !star && (!star || m == n), "curves");
+    fact(t,
+         result_find(&r, "curve_mass", &m) && m == n &&
+             !result_find(&r, "curve_times_*", &m) == !star &&
+             (!star || m == n),
+         "curves");
     many = result_find(&r, "text_q", &m);
-    fact(t, many && m == 10 && many[9] > 0 && many[9] < 1, "%d of 1 .. 256, 317", m);
-    fact(t, natural ? isnan(result_number(&r, "q")) : star ? measured(t, &r, "q") < many[2] :
-         RUNS[i].row == 3 ? fabs(measured(t, &r, "q") - 1 / 16.0) < 1e-3 :
-         measured(t, &r, "q") == many[2], "q %g, %g", result_number(&r, "q"), many[2]);
+    fact(t, many && m == 10 && many[9] > 0 && many[9] < 1,
+         "%d of 1 .. 256, 317", m);
+    fact(t,
+         natural            ? isnan(result_number(&r, "q"))
+         : star             ? measured(t, &r, "q") < many[2]
+         : RUNS[i].row == 3 ? fabs(measured(t, &r, "q") - 1 / 16.0) < 1e-3
+                            : measured(t, &r, "q") == many[2],
+         "q %g, %g", result_number(&r, "q"), many[2]);
     fact(t, measured(t, &r, "text_effective") > 20, "the text's");
-    fact(t, isfinite(result_number(&r, "signs_kurtosis")) == (RUNS[i].row == 3), "its signs");
-    fact(t, isfinite(result_number(&r, "rounded_4")) == (RUNS[i].row == 0), "its cache");
-    fact(t, isnan(result_number(&r, "onset")) && measured(t, &r, "alpha_1") > 0, "the usual");
+    fact(t, isfinite(result_number(&r, "signs_kurtosis")) == (RUNS[i].row == 3),
+         "its signs");
+    fact(t, isfinite(result_number(&r, "rounded_4")) == (RUNS[i].row == 0),
+         "its cache");
+    fact(t, isnan(result_number(&r, "onset")) && measured(t, &r, "alpha_1") > 0,
+         "the usual");
     result_free(&r);
   }
   fact(t, !e.status, "%s", e.text);
   fact(t, text[0].size && bytes_same(&text[0], &text[1]), "two runs differ");
-  for (int i = 0; i < 9; i++) bytes_free(&text[i]);
+  for (int i = 0; i < 9; i++)
+    bytes_free(&text[i]);
   experiments_free(&x);
 }
 
-/* Where the text's own first tokens stay, looks begin anywhere, evenly; else at documents. How many
- * even ones the text's are, what first_open says of its counts tells too. */
+/* Where the text's own first tokens stay, looks begin anywhere, evenly; else at
+ * documents. How many even ones the text's are, what first_open says of its
+ * counts tells too. */
 static void seen_open__anywhere(Test *t) {
   static const char *const FLAGS[] = {"", "--fix-token 1", "--first-tokens 4",
                                       "--first-tokens text"};
-  EACH(f, FLAGS) {
-    Settings s; Trainer m; Error e = {0}; Watch w = {0};
-    if (!tale_open(t, &s, "") || !trainer_made(t, &m, FLAGS[f])) return;
-    m.s.eval_n = 70, m.s.eval_T = 4;
+  EACH (f, FLAGS) {
+    Settings s;
+    Trainer m;
+    Error e = {0};
+    Watch w = {0};
+    if (!tale_open(t, &s, "") || !trainer_made(t, &m, FLAGS[f]))
+      return;
+    m.s.eval_n = 70;
+    m.s.eval_T = 4;
     const Ids *own = &m.data.starts, *at = &w.seen.starts;
-    fact(t, !seen_open(&w, &m, &e) && (at->at != own->at) == !f, "%s", FLAGS[f]);
-    for (int k = 0, even = f ? 1 : (int)m.data.held.size / 70; k < 70 && !f; k++)
-      fact(t, at->size == 70 && even > 4 && at->at[k] == k * even, "%d at %d", k, at->at[k]);
-    if (!f) free(w.seen.starts.at);
-    if (f == 3) within(t, text_effective(&m, &e), number_after(m.data.drawn, "exp(entropy)", 0),
-                       0.051, "text");
+    fact(t, !seen_open(&w, &m, &e) && (at->at != own->at) == !f, "%s",
+         FLAGS[f]);
+    for (int k = 0, even = f ? 1 : (int)m.data.held.size / 70; k < 70 && !f;
+         k++)
+      fact(t, at->size == 70 && even > 4 && at->at[k] == k * even, "%d at %d",
+           k, at->at[k]);
+    if (!f)
+      free(w.seen.starts.at);
+    if (f == 3)
+      within(t, text_effective(&m, &e),
+             number_after(m.data.drawn, "exp(entropy)", 0), 0.051, "text");
     trainer_free(&m);
   }
 }
 
-/* Where a row's weight does nothing: *, x*, the diagonal under XSA, else the first token. */
+/* Where a row's weight does nothing: *, x*, the diagonal under XSA, else the
+ * first token. */
 static void watch_places__by_configuration(Test *t) {
-  static const struct { const char *flags; int null; bool star; } ROWS[] = {
-    {"", ONSET_SINK, false}, {"--extra k", ONSET_STAR, true}, {"--extra logit", ONSET_STAR, true},
+  static const struct {
+    const char *flags;
+    int null;
+    bool star;
+  } ROWS[] = {
+    {"", ONSET_SINK, false}, {"--extra k", ONSET_STAR, true},
+    {"--extra logit", ONSET_STAR, true},
     {"--sink-token", ONSET_STAR, true}, {"--xsa", ONSET_SELF, false},
     {"--xsa --extra zero", ONSET_STAR, true},
     {"--sim sigmoid --normalizer one", ONSET_SINK, false}};
-  EACH(r, ROWS) {
+  EACH (r, ROWS) {
     const Config c = config_of(t, ROWS[r].flags);
     Watch *w = later(t, 1, sizeof *w, NULL);
     watch_places(w, &c);
-    fact(t, w->null == ROWS[r].null && w->is[ONSET_STAR] == ROWS[r].star && w->is[ONSET_SINK] &&
-         w->is[ONSET_SELF] && w->is[ONSET_NULL] && !w->is[ONSET_OTHER_SINK], "%s", ROWS[r].flags);
+    fact(t,
+         w->null == ROWS[r].null && w->is[ONSET_STAR] == ROWS[r].star &&
+             w->is[ONSET_SINK] && w->is[ONSET_SELF] && w->is[ONSET_NULL] &&
+             !w->is[ONSET_OTHER_SINK],
+         "%s", ROWS[r].flags);
   }
 }
 
-/* q of two tokens in blocks of 3, of which 3 is 4 of 12 tokens and 4 none: 1/2 / (1/2 + 2/3) = 3/7
- * and 1; drawn three times as often as 4, 3 has 3/4 / (3/4 + 2/3) = 9/17. */
+/* q of two tokens in blocks of 3, of which 3 is 4 of 12 tokens and 4 none: 1/2
+ * / (1/2 + 2/3) = 3/7 and 1; drawn three times as often as 4, 3 has 3/4 / (3/4
+ * + 2/3) = 9/17. */
 static void first_q__by_hand(Test *t) {
   int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0};
   double even[8] = {[3] = 1, [4] = 1}, often[8] = {[3] = 3, [4] = 1};
   Error e = {0};
-  Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12, 0}, .first = even, .draws = 2};
+  Data d = {.vocab = 8,
+            .bos = 1,
+            .fix = 2,
+            .train = {ids, 12, 0},
+            .first = even,
+            .draws = 2};
   within(t, first_q(&d, 3, &e), sqrt(3 / 7.0), 1e-12, "even");
-  d.first = often, d.draws = 4;
+  d.first = often;
+  d.draws = 4;
   within(t, first_q(&d, 3, &e), pow(9 / 17.0, 0.75), 1e-12, "often");
-  d.held = d.train, d.train.size = 0;          /* of an endless grammar */
+  d.held = d.train;
+  d.train.size = 0; /* of an endless grammar */
   within(t, first_q(&d, 3, &e), pow(9 / 17.0, 0.75), 1e-12, "held");
 }
 
-/* A step reads 16 tokens, and even weights have alpha 0.1. log 1000 = 6.908, so the loss has made
- * 80 % of its way to 1.908 from 2.908 on: at the third look. Twice even comes at the second. */
+/* A step reads 16 tokens, and even weights have alpha 0.1. log 1000 = 6.908, so
+ * the loss has made 80 % of its way to 1.908 from 2.908 on: at the third look.
+ * Twice even comes at the second. */
 static void measure_onset__by_hand(Test *t) {
-  static const double LOSS[] = {5, 3, 2.9, 1.908, 2.1}, ALPHA[] = {0.1, 0.2, 0.19, 0.35, 0.3};
+  static const double LOSS[] = {5, 3, 2.9, 1.908, 2.1},
+                      ALPHA[] = {0.1, 0.2, 0.19, 0.35, 0.3};
   for (int none = 0; none < 2; none++) {
-    Trainer m = {0}; Progress p = {.looks = 5}; Result r = {0}; Error e = {0};
-    m.s.train.steps = 60, m.s.train.batch = 1, m.s.train.accumulate = 2;
-    m.s.model.vocab = 1000, m.s.model.context = 8;
+    Trainer m = {0};
+    Progress p = {.looks = 5};
+    Result r = {0};
+    Error e = {0};
+    m.s.train.steps = 60;
+    m.s.train.batch = 1;
+    m.s.train.accumulate = 2;
+    m.s.model.vocab = 1000;
+    m.s.model.context = 8;
     for (int i = 0; i < 5; i++)
-      p.look[i] = (Look){.step = 10 * (i + 1), .loss = LOSS[i], .alpha1 = none ? 0.1 : ALPHA[i]};
+      p.look[i] = (Look){.step = 10 * (i + 1),
+                         .loss = LOSS[i],
+                         .alpha1 = none ? 0.1 : ALPHA[i]};
     measure_onset(&r, &m, &p, 0.1, &e);
     within(t, measured(t, &r, "onset"), none ? 60 * 16 : 20 * 16, 0, "onset");
     within(t, measured(t, &r, "emerged"), !none, 0, "emerged");
-    within(t, measured(t, &r, "times_1_at_80"), none ? 1 : 1.9, 1e-12, "at 80 %%");
+    within(t, measured(t, &r, "times_1_at_80"), none ? 1 : 1.9, 1e-12,
+           "at 80 %%");
     result_free(&r);
   }
 }
 
-/* log Q and the hazard: known values, their derivative, one value where erfc ends. */
+/* log Q and the hazard: known values, their derivative, one value where erfc
+ * ends. */
 static void log_above__known(Test *t) {
-  static const double KNOWN[][2] = {{0, -0.693147180559945}, {1, -1.84102164500926},
-                                    {-3, -0.00135080996474820}, {10, -53.2312851505125}};
-  EACH(i, KNOWN) within(t, log_above(KNOWN[i][0]), KNOWN[i][1], 1e-12 * (1 - KNOWN[i][1]),
-                        "log Q(%g)", KNOWN[i][0]);
+  static const double KNOWN[][2] = {{0, -0.693147180559945},
+                                    {1, -1.84102164500926},
+                                    {-3, -0.00135080996474820},
+                                    {10, -53.2312851505125}};
+  EACH (i, KNOWN)
+    within(t, log_above(KNOWN[i][0]), KNOWN[i][1], 1e-12 * (1 - KNOWN[i][1]),
+           "log Q(%g)", KNOWN[i][0]);
   within(t, log_above(30), log_above(nextafter(30, 0)), 1e-7, "at 30");
   for (double u = -6; u < 40; u += 0.7)
-    within(t, hazard(u), (log_above(u - 1e-5) - log_above(u + 1e-5)) / 2e-5, 1e-3, "at %g", u);
+    within(t, hazard(u), (log_above(u - 1e-5) - log_above(u + 1e-5)) / 2e-5,
+           1e-3, "at %g", u);
   fact(t, isfinite(log_above(1e6)) && log_above(-50) == 0, "far out");
 }
 
-/* Runs of a law a + b log N, from N* on with another slope, noise and a budget; N = 1, 2, 4, ... */
-typedef struct Truth { double a, b, more, bend, sigma, budget; int powers, seeds; } Truth;
+/* Runs of a law a + b log N, from N* on with another slope, noise and a budget;
+ * N = 1, 2, 4, ... */
+typedef struct Truth {
+  double a, b, more, bend, sigma, budget;
+  int powers, seeds;
+} Truth;
 
-static void sample_draw(Sample *s, const Truth *is, uint64_t seed, bool drop, bool believe) {
+static void sample_draw(Sample *s, const Truth *is, uint64_t seed, bool drop,
+                        bool believe) {
   Rng r = {hash64(seed, "onset", 5)};
   *s = (Sample){0};
-  for (int k = 0; k < is->powers; k++) for (int i = 0; i < is->seeds; i++) {
-    double x = k * log(2);
-    double y = is->a + is->b * x + is->more * beyond(x, is->bend) + is->sigma * rng_normal(&r);
-    bool late = y > is->budget;
-    if (late && drop) continue;
-    sample_add(s, exp(x), exp(late ? is->budget : y), late && !believe);
-  }
+  for (int k = 0; k < is->powers; k++)
+    for (int i = 0; i < is->seeds; i++) {
+      double x = k * log(2);
+      double y = is->a + is->b * x + is->more * beyond(x, is->bend) +
+                 is->sigma * rng_normal(&r);
+      bool late = y > is->budget;
+      if (late && drop)
+        continue;
+      sample_add(s, exp(x), exp(late ? is->budget : y), late && !believe);
+    }
 }
 
-/* What was put in comes out, of censored runs too; another slope without these or by budgets. */
+/* What was put in comes out, of censored runs too; another slope without these
+ * or by budgets. */
 static void law_fit__recovers(Test *t) {
   enum { DRAWS = 100 };
-  static const struct { const char *what; double budget; bool drop, believe, right; } CASES[] = {
-    {"all seen", INFINITY, false, false, true}, {"censored", 16.5, false, false, true},
+  static const struct {
+    const char *what;
+    double budget;
+    bool drop, believe, right;
+  } CASES[] = {
+    {"all seen", INFINITY, false, false, true},
+    {"censored", 16.5, false, false, true},
     {"dropped", 16.5, true, false, false},      {"believed", 16.5, false, true, false}};
-  EACH(i, CASES) {
+  EACH (i, CASES) {
     Truth is = {14.2, 0.5, 0, 0, 0.4, CASES[i].budget, 11, 3};
-    double slope = 0, start = 0, sigma = 0, square = 0; int inside = 0, censored = 0;
+    double slope = 0, start = 0, sigma = 0, square = 0;
+    int inside = 0, censored = 0;
     for (uint64_t seed = 0; seed < DRAWS; seed++) {
-      Sample s; Law l = {.terms = 2}; double low, high;
+      Sample s;
+      Law l = {.terms = 2};
+      double low, high;
       sample_draw(&s, &is, seed, CASES[i].drop, CASES[i].believe);
-      if (!law_fit(&l, &s, -1, 0)) { fact(t, false, "no fit"); return; }
+      if (!law_fit(&l, &s, -1, 0)) {
+        fact(t, false, "no fit");
+        return;
+      }
       law_interval(&l, &s, 1, &low, &high);
-      fact(t, low < l.at[1] && l.at[1] < high, "%g [%g, %g]", l.at[1], low, high);
-      inside += low < is.b && is.b < high; censored += l.censored;
-      slope += l.at[1] / DRAWS; start += l.at[0] / DRAWS; sigma += l.sigma / DRAWS;
+      fact(t, low < l.at[1] && l.at[1] < high, "%g [%g, %g]", l.at[1], low,
+           high);
+      inside += low < is.b && is.b < high;
+      censored += l.censored;
+      slope += l.at[1] / DRAWS;
+      start += l.at[0] / DRAWS;
+      sigma += l.sigma / DRAWS;
       square += (l.at[1] - is.b) * (l.at[1] - is.b);
     }
     double error = sqrt(square / DRAWS / DRAWS);
-    note(t, "%s: b %.3f, sigma %.3f, %d inside; ", CASES[i].what, slope, sigma, inside);
-    fact(t, (fabs(slope - is.b) < 4 * error) == CASES[i].right, "%s: b %g +- %g", CASES[i].what,
-         slope, error);
-    fact(t, CASES[i].right ? inside >= 91 : inside <= 80, "%s: %d inside", CASES[i].what, inside);
-    if (!CASES[i].right) { fact(t, slope < is.b - 0.05, "%s: %g", CASES[i].what, slope); continue; }
+    note(t, "%s: b %.3f, sigma %.3f, %d inside; ", CASES[i].what, slope, sigma,
+         inside);
+    fact(t, (fabs(slope - is.b) < 4 * error) == CASES[i].right,
+         "%s: b %g +- %g", CASES[i].what, slope, error);
+    fact(t, CASES[i].right ? inside >= 91 : inside <= 80, "%s: %d inside",
+         CASES[i].what, inside);
+    if (!CASES[i].right) {
+      fact(t, slope < is.b - 0.05, "%s: %g", CASES[i].what, slope);
+      continue;
+    }
     within(t, start, is.a, 0.1, "a");
-    within(t, sigma, is.sigma, 0.04, "sigma");                /* the likeliest is a little small */
-    fact(t, (censored > 300) == (CASES[i].budget < INFINITY), "%d censored", censored);
+    /* the likeliest is a little small */
+    within(t, sigma, is.sigma, 0.04, "sigma");
+    fact(t, (censored > 300) == (CASES[i].budget < INFINITY), "%d censored",
+         censored);
   }
 }
 
-/* No coefficients nearby are likelier; without noise: the line; off the page, its band stays. */
+/* No coefficients nearby are likelier; without noise: the line; off the page,
+ * its band stays. */
 static void law_fit__top(Test *t) {
-  Truth is = {14, 0.6, 0, 0, 0.5, 16.5, 9, 3}, exact = {14, 0.25, 0, 0, 0, INFINITY, 9, 2};
-  Truth steep = {14, 1.6, 0, 0, 0.3, INFINITY, 9, 3}; static Series line;
-  Sample s; Law l = {.terms = 2};
+  Truth is = {14, 0.6, 0, 0, 0.5, 16.5, 9, 3},
+        exact = {14, 0.25, 0, 0, 0, INFINITY, 9, 2};
+  Truth steep = {14, 1.6, 0, 0, 0.3, INFINITY, 9, 3};
+  static Series line;
+  Sample s;
+  Law l = {.terms = 2};
   sample_draw(&s, &is, 5, false, false);
-  fact(t, law_fit(&l, &s, -1, 0) && l.censored > 3, "fitted, %d censored", l.censored);
+  fact(t, law_fit(&l, &s, -1, 0) && l.censored > 3, "fitted, %d censored",
+       l.censored);
   for (int k = 0, side = -1; k < 2; k += side > 0, side = -side) {
     Law near = l;
-    fact(t, law_fit(&near, &s, k, l.at[k] + side * 1e-3) && near.likelihood < l.likelihood
-         && near.likelihood > l.likelihood - 1, "%d: %.12g", k, near.likelihood - l.likelihood);
+    fact(t,
+         law_fit(&near, &s, k, l.at[k] + side * 1e-3) &&
+             near.likelihood < l.likelihood &&
+             near.likelihood > l.likelihood - 1,
+         "%d: %.12g", k, near.likelihood - l.likelihood);
   }
   Foretold f = law_foretell(&l, &s, 50000);
   within(t, log(f.tokens), l.at[0] + l.at[1] * log(50000), 1e-9, "foretold");
-  fact(t, f.run_low < f.low && f.low < f.tokens && f.tokens < f.high && f.high < f.run_high,
+  fact(t,
+       f.run_low < f.low && f.low < f.tokens && f.tokens < f.high &&
+           f.high < f.run_high,
        "%g %g %g %g %g", f.run_low, f.low, f.tokens, f.high, f.run_high);
   within(t, pow(log(f.run_high / f.tokens), 2) - pow(log(f.high / f.tokens), 2),
-         pow(log(f.tokens / f.run_low), 2) - pow(log(f.tokens / f.low), 2), 1e-9, "run");
-  sample_draw(&s, &exact, 1, false, false); fact(t, law_fit(&l, &s, -1, 0), "no fit");
-  within(t, l.at[0], 14, 1e-3, "a"); within(t, l.at[1], 0.25, 1e-3, "b");
-  Truth seen = {14, 0.6, 0, 0, 0.5, INFINITY, 4, 2};     /* Student's interval of a straight line */
+         pow(log(f.tokens / f.run_low), 2) - pow(log(f.tokens / f.low), 2),
+         1e-9, "run");
+  sample_draw(&s, &exact, 1, false, false);
+  fact(t, law_fit(&l, &s, -1, 0), "no fit");
+  within(t, l.at[0], 14, 1e-3, "a");
+  within(t, l.at[1], 0.25, 1e-3, "b");
+  /* Student's interval of a straight line */
+  Truth seen = {14, 0.6, 0, 0, 0.5, INFINITY, 4, 2};
   sample_draw(&s, &seen, 5, false, false);
   double x = 0, squares = 0, rest = 0, low, high;
   fact(t, law_fit(&l, &s, -1, 0) && s.n == 8, "%d runs", s.n);
-  for (int i = 0; i < s.n; i++) x += s.x[i] / s.n, rest += pow(s.y[i] - law_at(&l, s.x[i]), 2);
-  for (int i = 0; i < s.n; i++) squares += (s.x[i] - x) * (s.x[i] - x);
+  for (int i = 0; i < s.n; i++) {
+    x += s.x[i] / s.n;
+    rest += pow(s.y[i] - law_at(&l, s.x[i]), 2);
+  }
+  for (int i = 0; i < s.n; i++)
+    squares += (s.x[i] - x) * (s.x[i] - x);
   law_interval(&l, &s, 1, &low, &high);
-  within(t, (high - low) / 2, 2.446911848791681 * sqrt(rest / 6 / squares), 1e-6, "t of 6 degrees");
-  f = law_foretell(&l, &s, exp(x));                      /* in the middle: sigma^2 (1 + 1/n) */
-  within(t, log(f.run_high / f.tokens), 2.446911848791681 * sqrt(rest / 6 * 9 / 8), 1e-6, "a run");
+  within(t, (high - low) / 2, 2.446911848791681 * sqrt(rest / 6 / squares),
+         1e-6, "t of 6 degrees");
+  /* in the middle: sigma^2 (1 + 1/n) */
+  f = law_foretell(&l, &s, exp(x));
+  within(t, log(f.run_high / f.tokens),
+         2.446911848791681 * sqrt(rest / 6 * 9 / 8), 1e-6, "a run");
   sample_draw(&s, &steep, 1, false, false);
-  if (law_fit(&l, &s, -1, 0)) onset_line(&line, &l, &s);
-  fact(t, line.n > 9 && line.n < 25 && line.band && line.bare, "%d points", line.n);
+  if (law_fit(&l, &s, -1, 0))
+    onset_line(&line, &l, &s);
+  fact(t, line.n > 9 && line.n < 25 && line.band && line.bare, "%d points",
+       line.n);
 }
 
 /* What determines no law, and what is no run. */
 static void law_fit__refuses(Test *t) {
-  Sample s = {0}; Law l = {.terms = 2}, bent;
+  Sample s = {0};
+  Law l = {.terms = 2}, bent;
   fact(t, !law_fit(&l, &s, -1, 0) && !law_choose(&l, &bent, &s), "nothing");
-  for (int i = 0; i < 5; i++) sample_add(&s, 4, 1e6 + i, false);
+  for (int i = 0; i < 5; i++)
+    sample_add(&s, 4, 1e6 + i, false);
   fact(t, !law_fit(&l, &s, -1, 0), "one N");
-  for (int i = 0; i < 5; i++) sample_add(&s, 64, 1e7, true);
+  for (int i = 0; i < 5; i++)
+    sample_add(&s, 64, 1e7, true);
   fact(t, !law_fit(&l, &s, -1, 0), "one N has onsets");
   s = (Sample){0};
-  for (int i = 0; i < 9; i++) sample_add(&s, i + 1, 1e7, true);
+  for (int i = 0; i < 9; i++)
+    sample_add(&s, i + 1, 1e7, true);
   fact(t, !law_fit(&l, &s, -1, 0), "all censored");
-  static const double BAD[][2] = {{NAN, 1e6}, {4, NAN}, {0, 1e6}, {4, 0}, {4, -1}, {4, INFINITY},
+  static const double BAD[][2] = {{NAN, 1e6},      {4, NAN},  {0, 1e6},
+                                  {4, 0},          {4, -1},   {4, INFINITY},
                                   {INFINITY, 1e6}, {0.5, 1e6}};
-  EACH(i, BAD) sample_add(&s, BAD[i][0], BAD[i][1], false);
+  EACH (i, BAD)
+    sample_add(&s, BAD[i][0], BAD[i][1], false);
   fact(t, s.n == 9, "%d are taken", s.n - 9);
   sample_draw(&s, &(Truth){14, 1, 0, 0, 0.3, INFINITY, 3, 3}, 1, false, false);
-  fact(t, !law_choose(&l, &bent, &s) && bent.likelihood == -INFINITY, "a bend in three numbers");
-  s = (Sample){0}, sample_add(&s, 1, 1e6, false), sample_add(&s, 4, 3e6, false);
+  fact(t, !law_choose(&l, &bent, &s) && bent.likelihood == -INFINITY,
+       "a bend in three numbers");
+  s = (Sample){0};
+  sample_add(&s, 1, 1e6, false);
+  sample_add(&s, 4, 3e6, false);
   fact(t, !law_fit(&l, &s, -1, 0), "two numbers of two onsets");
-  for (int i = 0; i < 12; i++) sample_add(&s, 1 << i / 2, (3 + i % 2) * 1e6, i > 7);
-  Law end = {.terms = 3, .from = log(8), .to = log(8)}; double low = NAN, high = NAN;
-  if (law_profile(&end, &s, -1, 0)) law_interval(&end, &s, 2, &low, &high);
-  fact(t, isfinite(low) && high == INFINITY, "behind N* all is later: %g to %g", low, high);
+  for (int i = 0; i < 12; i++)
+    sample_add(&s, 1 << i / 2, (3 + i % 2) * 1e6, i > 7);
+  Law end = {.terms = 3, .from = log(8), .to = log(8)};
+  double low = NAN, high = NAN;
+  if (law_profile(&end, &s, -1, 0))
+    law_interval(&end, &s, 2, &low, &high);
+  fact(t, isfinite(low) && high == INFINITY, "behind N* all is later: %g to %g",
+       low, high);
 }
 
-/* A bend is found where there is one, with what lies beyond it censored too, and nowhere else. */
+/* A bend is found where there is one, with what lies beyond it censored too,
+ * and nowhere else. */
 static void law_choose__bends(Test *t) {
-  static const struct { const char *what; Truth is; int least, most; } CASES[] = {
+  static const struct {
+    const char *what;
+    Truth is;
+    int least, most;
+  } CASES[] = {
     {"straight", {14.2, 0.5, 0, 0, 0.3, INFINITY, 11, 3}, 0, 3},
     {"straight, censored", {14.2, 0.5, 0, 0, 0.3, 17, 11, 3}, 0, 3},
     {"flatter", {14, 0.8, -0.8, 2.8, 0.3, INFINITY, 11, 3}, 47, 50},
     {"steeper", {14, 0.2, 1.2, 2.8, 0.3, INFINITY, 11, 3}, 47, 50},
     {"steeper, censored", {14, 0.1, 1.5, 2.8, 0.3, 17.5, 11, 3}, 40, 50},
     {"a little", {14, 0.5, 0.3, 2.8, 0.3, INFINITY, 11, 3}, 0, 50}};
-  EACH(i, CASES) {
+  EACH (i, CASES) {
     const Truth *is = &CASES[i].is;
-    const double y = is->a + is->b * log(64) + is->more * beyond(log(64), is->bend);
-    int found = 0, wider = 0, inside = 0; double bend = 0, nu;
+    const double y = is->a + is->b * log(64) +
+                     is->more * beyond(log(64), is->bend);
+    int found = 0, wider = 0, inside = 0;
+    double bend = 0, nu;
     for (uint64_t seed = 0; seed < 50; seed++) {
-      Sample s; Law one, bent;
+      Sample s;
+      Law one, bent;
       sample_draw(&s, is, seed, false, false);
       bool bends = law_choose(&one, &bent, &s);
-      fact(t, bent.bend > 0.69 && bent.bend < 6.24, "N* %g from 2 to 512", exp(bent.bend));
-      law_student(&bent, &s, &nu);             /* a, b, c and N*: four numbers */
+      fact(t, bent.bend > 0.69 && bent.bend < 6.24, "N* %g from 2 to 512",
+           exp(bent.bend));
+      /* a, b, c and N*: four numbers */
+      law_student(&bent, &s, &nu);
       fact(t, nu == s.n - 4, "%g of %d", nu, s.n);
-      if (!one.censored)                       /* a normal's top is -n log sigma - n / 2 */
-        fact(t, bends == (2 * s.n * log(one.sigma / bent.sigma) >= 9.2103404), "%s", CASES[i].what);
-      if (!bends) continue;
+      /* a normal's top is -n log sigma - n / 2 */
+      if (!one.censored)
+        fact(t, bends == (2 * s.n * log(one.sigma / bent.sigma) >= 9.2103404),
+             "%s", CASES[i].what);
+      if (!bends)
+        continue;
       found++;
       bend += bent.bend;
       if (CASES[i].is.more != 0)
-        fact(t, (bent.at[2] > 0) == (CASES[i].is.more > 0), "%s: %g", CASES[i].what, bent.at[2]);
-      if (seed > 9 || !CASES[i].least) continue;   /* N* unknown widens what is said of the rest */
-      Law held = bent; double of[2][2];
+        fact(t, (bent.at[2] > 0) == (CASES[i].is.more > 0), "%s: %g",
+             CASES[i].what, bent.at[2]);
+      /* N* unknown widens what is said of the rest */
+      if (seed > 9 || !CASES[i].least)
+        continue;
+      Law held = bent;
+      double of[2][2];
       held.from = held.to = bent.bend;
-      for (int k = 0; k < 2; k++) law_interval(k ? &held : &bent, &s, 2, of[k], of[k] + 1);
-      fact(t, of[0][0] <= of[1][0] && of[0][1] >= of[1][1], "%s: N*", CASES[i].what);
+      for (int k = 0; k < 2; k++)
+        law_interval(k ? &held : &bent, &s, 2, of[k], of[k] + 1);
+      fact(t, of[0][0] <= of[1][0] && of[0][1] >= of[1][1], "%s: N*",
+           CASES[i].what);
       wider += of[0][1] - of[0][0] > 1.05 * (of[1][1] - of[1][0]);
       Foretold f = law_foretell(&bent, &s, 64);
       inside += f.low < exp(y) && exp(y) < f.high;
     }
-    note(t, "%s: %d, at %.2f; ", CASES[i].what, found, found ? bend / found : 0);
-    fact(t, found >= CASES[i].least && found <= CASES[i].most, "%s: %d", CASES[i].what, found);
-    if (CASES[i].least) within(t, bend / found, CASES[i].is.bend, 0.4, "%s: N*", CASES[i].what);
-    fact(t, !CASES[i].least || (wider > 2 && inside > 7), "%s: of 10 %d wider, the truth in %d",
-         CASES[i].what, wider, inside);
+    note(t, "%s: %d, at %.2f; ", CASES[i].what, found,
+         found ? bend / found : 0);
+    fact(t, found >= CASES[i].least && found <= CASES[i].most, "%s: %d",
+         CASES[i].what, found);
+    if (CASES[i].least)
+      within(t, bend / found, CASES[i].is.bend, 0.4, "%s: N*", CASES[i].what);
+    fact(t, !CASES[i].least || (wider > 2 && inside > 7),
+         "%s: of 10 %d wider, the truth in %d", CASES[i].what, wider, inside);
   }
 }
 
-/* The word that stands last, of a flag and of none; N, and the context of a row's flags. */
+/* The word that stands last, of a flag and of none; N, and the context of a
+ * row's flags. */
 static void flag_word__last(Test *t) {
-  static const char FLAGS[] = "--context 64 --first-tokens 4 --lr 1 --first-tokens 256^0.5:2%";
+  static const char FLAGS[] =
+      "--context 64 --first-tokens 4 --lr 1 --first-tokens 256^0.5:2%";
   char word[32];
   flag_word(word, FLAGS, "--first-tokens ");
   fact(t, is(word, "256^0.5:2%"), "%s", word);
@@ -337,32 +532,47 @@ static void flag_word__last(Test *t) {
   within(t, context_of(FLAGS), 64, 0, "context");
 }
 
-/* Three looks in a row: none but the last three; two of them at the end are a bound. */
+/* Three looks in a row: none but the last three; two of them at the end are a
+ * bound. */
 static void curve_onset__by_hand(Test *t) {
-  static const double WHEN[] = {0, 10, 20, 30, 40, 50, 60}, TIMES[] = {9, 2, 2, 1, 2, 3, 2.5};
-  static const struct { double least, tokens; int n, is; } ROWS[] = {
-    {2, 40, 7, 1}, {2, 40, 6, -1}, {2.2, 50, 7, -1}, {1, 10, 7, 1}, {4, 60, 7, -1}};
-  EACH(r, ROWS) {
+  static const double WHEN[] = {0, 10, 20, 30, 40, 50, 60},
+                      TIMES[] = {9, 2, 2, 1, 2, 3, 2.5};
+  static const struct {
+    double least, tokens;
+    int n, is;
+  } ROWS[] = {
+    {2, 40, 7, 1}, {2, 40, 6, -1}, {2.2, 50, 7, -1}, {1, 10, 7, 1},
+    {4, 60, 7, -1}};
+  EACH (r, ROWS) {
     double found;
     const int is = curve_onset(WHEN, TIMES, ROWS[r].n, ROWS[r].least, &found);
-    fact(t, is == ROWS[r].is && found == ROWS[r].tokens, "%g: %d at %g", ROWS[r].least, is, found);
+    fact(t, is == ROWS[r].is && found == ROWS[r].tokens, "%g: %d at %g",
+         ROWS[r].least, is, found);
   }
 }
 
-/* Runs of N = 1, 4, .. 256 and q = N^-0.5 times 1 or 1/4, censored beyond a budget. */
-static void seen_draw(Seen *s, uint64_t seed, double of_N, double of_q, double sigma) {
+/* Runs of N = 1, 4, .. 256 and q = N^-0.5 times 1 or 1/4, censored beyond a
+ * budget. */
+static void seen_draw(Seen *s, uint64_t seed, double of_N, double of_q,
+                      double sigma) {
   Rng rng = {seed};
   *s = (Seen){0};
   for (int i = 0; i < 60; i++) {
     const double N = log(4) * (i % 5), q = -N / 2 - log(4) * (i / 5 % 2);
-    const double y = 14 + of_N * N + of_q * q + sigma * rng_normal(&rng), most = 16.5;
-    s->N[i] = N, s->q[i] = q, s->y[i] = fmin(y, most), s->censored[i] = y > most;
-    s->row[i] = i % 10, s->new[i] = i % 10 >= 5;
+    const double y = 14 + of_N * N + of_q * q + sigma * rng_normal(&rng),
+                 most = 16.5;
+    s->N[i] = N;
+    s->q[i] = q;
+    s->y[i] = fmin(y, most);
+    s->censored[i] = y > most;
+    s->row[i] = i % 10;
+    s->new[i] = i % 10 >= 5;
   }
   s->n = 60;
 }
 
-/* A power of N and one with a bend are onset.c's own, fitted there otherwise. */
+/* A power of N and one with a bend are onset.c's own, fitted there
+ * otherwise. */
 static void plane_fit__as_law_fit(Test *t) {
   Seen s;
   Sample same = {0};
@@ -370,23 +580,33 @@ static void plane_fit__as_law_fit(Test *t) {
   Plane l;
   double low, high, from, to;
   seen_draw(&s, 7, 0.5, -0.3, 0.3);
-  for (int i = 0; i < s.n; i++) sample_add(&same, exp(s.N[i]), exp(s.y[i]), s.censored[i]);
-  fact(t, law_fit(&one, &same, -1, 0) && plane_fit(&l, &s, LAW_N, NULL), "no fit");
+  for (int i = 0; i < s.n; i++)
+    sample_add(&same, exp(s.N[i]), exp(s.y[i]), s.censored[i]);
+  fact(t, law_fit(&one, &same, -1, 0) && plane_fit(&l, &s, LAW_N, NULL),
+       "no fit");
   within(t, l.likelihood, one.likelihood, 1e-6, "the likelihood");
   within(t, l.at[1], one.at[1], 1e-5, "the power");
   within(t, l.sigma, one.sigma, 1e-5, "sigma");
-  law_interval(&one, &same, 1, &low, &high), plane_interval(&l, &s, 1, &from, &to);
-  within(t, from, low, 1e-3, "from"), within(t, to, high, 1e-3, "to");
-  fact(t, law_profile(&bent, &same, -1, 0) && plane_fit(&l, &s, LAW_BENT, NULL), "no bend");
+  law_interval(&one, &same, 1, &low, &high);
+  plane_interval(&l, &s, 1, &from, &to);
+  within(t, from, low, 1e-3, "from");
+  within(t, to, high, 1e-3, "to");
+  fact(t, law_profile(&bent, &same, -1, 0) && plane_fit(&l, &s, LAW_BENT, NULL),
+       "no bend");
   within(t, l.likelihood, bent.likelihood, 1e-5, "the likelihood with a bend");
-  within(t, plane_aicc(&l, 60), 2 * (5 - l.likelihood) + 60 / 54.0, 1e-9, "AICc");
+  within(t, plane_aicc(&l, 60), 2 * (5 - l.likelihood) + 60 / 54.0, 1e-9,
+         "AICc");
 }
 
-/* The law that runs were drawn from has the least AICc, foretells best, and is found again. */
+/* The law that runs were drawn from has the least AICc, foretells best, and is
+ * found again. */
 static void plane_fit__tells(Test *t) {
-  static const struct { double of_N, of_q; int kind; } ROWS[] = {
+  static const struct {
+    double of_N, of_q;
+    int kind;
+  } ROWS[] = {
     {0, 0, LAW_NONE}, {0.5, 0, LAW_N}, {0, -1, LAW_Q}, {0.4, -0.6, LAW_Q_N}};
-  EACH(r, ROWS) {
+  EACH (r, ROWS) {
     int least = 0, tells = 0;
     double N = 0, q = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -396,44 +616,60 @@ static void plane_fit__tells(Test *t) {
       double aicc[4], foretells[4];
       seen_draw(&s, seed, ROWS[r].of_N, ROWS[r].of_q, 0.3);
       for (int k = 0; k < 4; k++) {
-        fact(t, plane_fit(&l, &s, LAWS_ASKED[k], NULL) &&
-                plane_fit(&old, &s, LAWS_ASKED[k], s.new), "no fit");
-        aicc[k] = plane_aicc(&l, s.n), foretells[k] = plane_foretells(&old, &s, s.new);
-        if (LAWS_ASKED[k] != ROWS[r].kind) continue;
+        fact(t,
+             plane_fit(&l, &s, LAWS_ASKED[k], NULL) &&
+                 plane_fit(&old, &s, LAWS_ASKED[k], s.new),
+             "no fit");
+        aicc[k] = plane_aicc(&l, s.n);
+        foretells[k] = plane_foretells(&old, &s, s.new);
+        if (LAWS_ASKED[k] != ROWS[r].kind)
+          continue;
         N += (l.kind == LAW_N ? l.at[1] : l.kind == LAW_Q_N ? l.at[2] : 0) / 20;
         q += (l.kind == LAW_Q || l.kind == LAW_Q_N ? l.at[1] : 0) / 20;
       }
       int a = 0, f = 0;
       for (int k = 1; k < 4; k++) {
-        if (aicc[k] < aicc[a]) a = k;
-        if (foretells[k] > foretells[f]) f = k;
+        if (aicc[k] < aicc[a])
+          a = k;
+        if (foretells[k] > foretells[f])
+          f = k;
       }
-      least += LAWS_ASKED[a] == ROWS[r].kind, tells += LAWS_ASKED[f] == ROWS[r].kind;
+      least += LAWS_ASKED[a] == ROWS[r].kind;
+      tells += LAWS_ASKED[f] == ROWS[r].kind;
     }
-    note(t, "%s: %d by AICc, %d by what it foretells; ", LAW_NAMES[ROWS[r].kind], least, tells);
-    fact(t, least >= 13 && tells >= 9, "%s: %d and %d of 20", LAW_NAMES[ROWS[r].kind], least,
-         tells);
+    note(t, "%s: %d by AICc, %d by what it foretells; ",
+         LAW_NAMES[ROWS[r].kind], least, tells);
+    fact(t, least >= 13 && tells >= 9, "%s: %d and %d of 20",
+         LAW_NAMES[ROWS[r].kind], least, tells);
     within(t, N, ROWS[r].of_N, 0.06, "the power of N");
     within(t, q, ROWS[r].of_q, 0.08, "the power of q");
   }
 }
 
-/* A run in SCRATCH as +onset leaves it: its curve is even up to `million`, beyond it 4 times that,
- * in 12 looks a million tokens apart; null: its onset, 0 none is looked for; q 0: none is kept. */
-static void leave_curve(const Experiments *x, const char *row, int seed, double million, double q,
-                        double null) {
+/* A run in SCRATCH as +onset leaves it: its curve is even up to `million`,
+ * beyond it 4 times that, in 12 looks a million tokens apart; null: its onset,
+ * 0 none is looked for; q 0: none is kept. */
+static void leave_curve(const Experiments *x, const char *row, int seed,
+                        double million, double q, double null) {
   Result r = {.seed = seed, .corpus = "story"};
   Error e = {0};
   double when[13], times[13];
   const bool late = million > 9;
   snprintf(r.row, sizeof r.row, "%s", row);
   r.checksum = x->row[experiments_row(x, row)].checksum;
-  for (int i = 0; i < 13; i++) when[i] = 1e6 * i, times[i] = i < million ? 1 : 4;
+  for (int i = 0; i < 13; i++) {
+    when[i] = 1e6 * i;
+    times[i] = i < million ? 1 : 4;
+  }
   record(&r, &e, !late ? 0 : 1, "censored_sink");
   record(&r, &e, 1e6 * million, "least_sink");
   record(&r, &e, 0.75, "times_1@other");
-  if (null > 0) record(&r, &e, 0, "censored_null"), record(&r, &e, 1e6 * null, "least_null");
-  if (q > 0) record(&r, &e, q, "q");
+  if (null > 0) {
+    record(&r, &e, 0, "censored_null");
+    record(&r, &e, 1e6 * null, "least_null");
+  }
+  if (q > 0)
+    record(&r, &e, q, "q");
   record_list(&r, &e, (double[]){1, 4}, 2, "text_q_N");
   record_list(&r, &e, (double[]){0.9, 0.6}, 2, "text_q");
   record_list(&r, &e, when, 13, "curve_tokens");
@@ -441,41 +677,53 @@ static void leave_curve(const Experiments *x, const char *row, int seed, double 
   result_leave(&r, SCRATCH);
 }
 
-/* Items firstness, given and large by results by hand. onset-4 has q by text_q of any run. */
+/* Items firstness, given and large by results by hand. onset-4 has q by text_q
+ * of any run. */
 static void firstness_text__by_hand(Test *t) {
-  static const char TEXT[] = "seeds 3 3\ncorpus story story.grammar\n"
-      "item firstness here: First\nrow onset-1 --context 64 --first-tokens 1 +onset\n"
+  static const char TEXT[] =
+      "seeds 3 3\ncorpus story story.grammar\n"
+      "item firstness here: First\nrow onset-1 --context 64 --first-tokens 1 "
+      "+onset\n"
       "row onset-4 --context 64 --first-tokens 4 +onset\n"
       "row onset-text --context 64 --first-tokens text +onset\n"
       "row first-absent-16 --context 64 --first-tokens 16:absent +onset\n"
       "row first-q50-16 --context 64 --first-tokens 16:q0.5 +onset\n"
       "row first-q50-wide --context 64 --first-tokens 16:q0.5wide +onset\n"
-      "item given here: Given\nrow onset-16 --first-tokens 16 +onset\nrow given-k-1 --extra k\n"
-      "row given-k-256 --extra k --lr 1\nitem large here: Large\nrow large-few --lr 2\n"
+      "item given here: Given\nrow onset-16 --first-tokens 16 +onset\nrow "
+      "given-k-1 --extra k\n"
+      "row given-k-256 --extra k --lr 1\nitem large here: Large\nrow large-few "
+      "--lr 2\n"
       "claim sinks exact here: It sinks\nrule onset-1.least_sink < 9e6\n"
-      "claim large-sinks exact here: It sinks\nrule large-few.least_sink < 9e6\n";
+      "claim large-sinks exact here: It sinks\nrule large-few.least_sink < "
+      "9e6\n";
   static const char *const SHOWN[3][8] = {
     {"onset-4             4  0.600    4.00   4.00  4.00       4.00  ",
      "onset-text       2045  0.016    10.0  >10.0  10.0      ",
      "2 times even: 16 runs, 1 censored, 9",
      "  N: 2.04M N^0.21 [0.08, 0.36]\n", "  line in N: 2.60M + 0.039M N\n",
      "first-absent-16 3.02, onset-1 2.00: 1.51 times, of at most 2.5\n",
-     "first-q50-16 2.00, first-q50-wide 5.00: 2.50 times, of at most 2.0: falsified\n"},
+     "first-q50-16 2.00, first-q50-wide 5.00: 2.50 times, of at most 2.0: "
+     "falsified\n"},
     {"softmax, token 1                   2.00 2.00 2.00: 2.00", "K bias, *  ",
      "2.00 2.00: 2.00          5.00 5.00: 5.00\n", "K bias, *                             2.50\n"},
     {"sinks  reproduced  7000000.000        reproduced  7000000.000\n"}};
-  Experiments x; Results r; Error e = {0};
+  Experiments x;
+  Results r;
+  Error e = {0};
   scratch_open();
   table_open(&x, TEXT);
   for (int seed = 1; seed <= 3; seed++) {
     leave_curve(&x, "onset-1", seed, 2, 0, 0);
     leave_curve(&x, "onset-4", seed, 4, 0, 0);
-    if (seed < 2) leave_curve(&x, "onset-text", seed, 10, 0, 0);
+    if (seed < 2)
+      leave_curve(&x, "onset-text", seed, 10, 0, 0);
     leave_curve(&x, "first-absent-16", seed, 3 + 0.01 * seed, 1, 0);
     leave_curve(&x, "first-q50-16", seed, 2, 0.5, 0);
     leave_curve(&x, "first-q50-wide", seed, 5, 0.5, 0);
-    if (seed < 3) leave_curve(&x, "given-k-1", seed, 2, 0, 2);
-    if (seed < 3) leave_curve(&x, "given-k-256", seed, 2, 0, 5);
+    if (seed < 3)
+      leave_curve(&x, "given-k-1", seed, 2, 0, 2);
+    if (seed < 3)
+      leave_curve(&x, "given-k-256", seed, 2, 0, 5);
     leave_curve(&x, "large-few", seed, 2, 0, 0);
   }
   fact(t, !results_load(&r, &x, SCRATCH, "story", &e), "%s", e.text);
@@ -484,10 +732,12 @@ static void firstness_text__by_hand(Test *t) {
     item_text(out, &r, i, &e);
     bytes_add(out, "", 1, &e);
     const char *text = (const char *)out->at;
-    for (int k = 0; SHOWN[i][k]; k++) has_part(t, text, "%s", SHOWN[i][k]);
+    for (int k = 0; SHOWN[i][k]; k++)
+      has_part(t, text, "%s", SHOWN[i][k]);
     fact(t, !strstr(text, "nan") && !strstr(text, "learned logit"), "%s", text);
   }
-  results_free(&r); experiments_free(&x);
+  results_free(&r);
+  experiments_free(&x);
 }
 
 /* A line: 2M + 0.1M N, without spread but for a little. */
@@ -506,62 +756,89 @@ static void plane_fit__line(Test *t) {
   within(t, plane_at(&l, log(16), 0), log(3.6e6), 0.05, "at N = 16");
 }
 
-/* A run in SCRATCH: onsets in million tokens, 0 for none looked for, below 0 censored there. */
-static void leave_run(const Experiments *x, const char *row, int seed, const double onset[ONSETS],
-                      const char *ended) {
-  Result r = {.seed = seed, .corpus = "story"}; Error e = {0};
-  snprintf(r.row, sizeof r.row, "%s", row); snprintf(r.ended, sizeof r.ended, "%s", ended);
+/* A run in SCRATCH: onsets in million tokens, 0 for none looked for, below 0
+ * censored there. */
+static void leave_run(const Experiments *x, const char *row, int seed,
+                      const double onset[ONSETS], const char *ended) {
+  Result r = {.seed = seed, .corpus = "story"};
+  Error e = {0};
+  snprintf(r.row, sizeof r.row, "%s", row);
+  snprintf(r.ended, sizeof r.ended, "%s", ended);
   r.checksum = x->row[experiments_row(x, row)].checksum;
   record(&r, &e, 2.5, "times_1");
   record(&r, &e, 411.5, "text_effective");
   for (int k = 0; k < ONSETS; k++) {
-    if (onset[k] == 0) continue;
-    record(&r, &e, onset[k] < 0 ? NAN : 1e6 * onset[k], "onset_%s", ONSET_NAMES[k]);
+    if (onset[k] == 0)
+      continue;
+    record(&r, &e, onset[k] < 0 ? NAN : 1e6 * onset[k], "onset_%s",
+           ONSET_NAMES[k]);
     record(&r, &e, onset[k] < 0, "censored_%s", ONSET_NAMES[k]);
     record(&r, &e, 1e6 * fabs(onset[k]), "least_%s", ONSET_NAMES[k]);
   }
   result_leave(&r, SCRATCH);
 }
 
-/* Tables of results by hand: a censored run has its > in its cell and in the mean, a run that is
- * missing or diverged is none, and no nan is shown. The norm is 0.5 up to N = 16, then N / 32, give
- * or take a factor of 1.25, so 11 log(1 + 13/18 log^2 4 / (8 log^2 1.25)) = 16.5 for the bend. */
+/* Tables of results by hand: a censored run has its > in its cell and in the
+ * mean, a run that is missing or diverged is none, and no nan is shown. The
+ * norm is 0.5 up to N = 16, then N / 32, give or take a factor of 1.25, so 11
+ * log(1 + 13/18 log^2 4 / (8 log^2 1.25)) = 16.5 for the bend. */
 static void onset_text__by_hand(Test *t) {
-  static const char TEXT[] = "seeds 3 3\ncorpus story story.grammar\n"
+  static const char TEXT[] =
+      "seeds 3 3\ncorpus story story.grammar\n"
       "item onset here: Onsets\ncolumns times_1\npicture onset\n"
-      "row onset-1 --first-tokens 1 +onset\nrow onset-4 --first-tokens 4 +onset\n"
-      "row onset-16 --first-tokens 16 +onset\nrow onset-64 --first-tokens 64 +onset\n"
-      "row onset-all --first-tokens 2045 +onset\nrow onset-text --first-tokens text +onset\n"
-      "row onset-natural --steps 7 +onset\nrow onset-256 --first-tokens 256 +onset\n"
-      "item onset-levers here: Levers\nrow lever-16-wide --first-tokens 16 --dim 128 +onset\n"
-      "row lever-64-wide --first-tokens 64 --dim 128 +onset\nrow lever-16-late --first-tokens 16 "
-      "--dim 4 +onset\nrow lever-64-soon --first-tokens 64 --dim 8 +onset\n"
+      "row onset-1 --first-tokens 1 +onset\nrow onset-4 --first-tokens 4 "
+      "+onset\n"
+      "row onset-16 --first-tokens 16 +onset\nrow onset-64 --first-tokens 64 "
+      "+onset\n"
+      "row onset-all --first-tokens 2045 +onset\nrow onset-text --first-tokens "
+      "text +onset\n"
+      "row onset-natural --steps 7 +onset\nrow onset-256 --first-tokens 256 "
+      "+onset\n"
+      "item onset-levers here: Levers\nrow lever-16-wide --first-tokens 16 "
+      "--dim 128 +onset\n"
+      "row lever-64-wide --first-tokens 64 --dim 128 +onset\nrow lever-16-late "
+      "--first-tokens 16 --dim 4 +onset\nrow lever-64-soon --first-tokens 64 "
+      "--dim 8 +onset\n"
       "row lever-few --first-tokens text --tokenizer few.tok +onset\n";
   static const double RUNS[4][3][ONSETS] = {
     {{1, 0.4, -12, -12}, {1.1, 0.5, -12, -12}, {1.2, 0.625, -12, 11}},
     {{2, 0.4, -12, -12}, {2, 0.5, -12, -12}, {2.5, 0.625, -12, -12}},
     {{4, 0.4, -12, -12}, {5, 0.625, -12, -12}, {4, 0.8, -12, -12}},
     {{-12, 1.6, -12, 9}, {8, 2, -12, -12}, {10, 2.5, -12, -12}}};
-  static const char *const ROWS[] = {"onset-1", "onset-4", "onset-16", "onset-64"},
-    *const NEVER[] = {"nan", " inf", "12.0 8.00 10.0: 9", ">5.17"}, *const SHOWN[4][16] = {
-      {"2.00 2.00 2.50: 2.15", ">12.0 8.00 10.0: >9.86", ">12.0 >12.0 11.0: >11.7", "here is 64:",
-       "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47", "2.0: >10.9",
-       "yes (16.5): N* 16, 1.00 [0.", " 0.50   0.19\n", "411.5  12.9 [", "0.00 [-0.33, 0.18]"},
-      {"0.45", ">51.0", ">11.40", "<0.20"}, {"| >12.0 8.00 10.0: >9.86 |", "the median"},
-      {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "the median", "N first tokens", "sink, later"}};
-  Experiments x; Results r; Paper p; Error e = {0}; Bytes *out[4];
-  for (int i = 0; i < 4; i++) out[i] = bytes_of(t);
+  static const char *const
+      ROWS[] = {"onset-1", "onset-4", "onset-16", "onset-64"},
+      *const NEVER[] = {"nan", " inf", "12.0 8.00 10.0: 9", ">5.17"},
+      *const SHOWN[4][16] = {{"2.00 2.00 2.50: 2.15", ">12.0 8.00 10.0: >9.86",
+                              ">12.0 >12.0 11.0: >11.7", "here is 64:",
+                              "too few onsets", "50432", "2000 million",
+                              "\nonset-all ", " 4.00 5.00: 4.47", "2.0: >10.9",
+                              "yes (16.5): N* 16, 1.00 [0.", " 0.50   0.19\n",
+                              "411.5  12.9 [", "0.00 [-0.33, 0.18]"},
+                             {"0.45", ">51.0", ">11.40", "<0.20"},
+                             {"| >12.0 8.00 10.0: >9.86 |", "the median"},
+                             {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "the median",
+                              "N first tokens", "sink, later"}};
+  Experiments x;
+  Results r;
+  Paper p;
+  Error e = {0};
+  Bytes *out[4];
+  for (int i = 0; i < 4; i++)
+    out[i] = bytes_of(t);
   scratch_open();
   table_open(&x, TEXT);
   for (int i = 0; i < 4; i++)
     for (int k = 0; k < 3; k++)
-      leave_run(&x, ROWS[i], k + 1, RUNS[i][k], i == 2 && k == 2 ? "step 9" : "");
+      leave_run(&x, ROWS[i], k + 1, RUNS[i][k],
+                i == 2 && k == 2 ? "step 9" : "");
   leave_run(&x, "onset-256", 1, (double[]){-12, 0, 0, 0}, "");
   leave_run(&x, "onset-all", 1, (double[]){-51, 3, -51, 20}, "");
   leave_run(&x, "lever-16-wide", 1, (double[]){2, 1, 0, 0}, "");
   leave_run(&x, "lever-64-wide", 1, (double[]){-51, 1, 0, 0}, "");
-  leave_run(&x, "lever-16-late", 1, (double[]){-51, 1, 0, 0}, "");     /* > 51 / sqrt(4 x 5) */
-  leave_run(&x, "lever-64-soon", 1, (double[]){2, 1, 0, 0}, "");   /* < 2 / (12 x 8 x 10)^(1/3) */
+  /* > 51 / sqrt(4 x 5) */
+  leave_run(&x, "lever-16-late", 1, (double[]){-51, 1, 0, 0}, "");
+  /* < 2 / (12 x 8 x 10)^(1/3) */
+  leave_run(&x, "lever-64-soon", 1, (double[]){2, 1, 0, 0}, "");
   fact(t, !results_load(&r, &x, SCRATCH, "story", &e), "%s", e.text);
   item_text(out[0], &r, 0, &e);
   item_text(out[1], &r, 1, &e);
@@ -573,52 +850,78 @@ static void onset_text__by_hand(Test *t) {
   for (int i = 0; i < 4; i++) {
     fact(t, !bytes_add(out[i], "", 1, &e), "%s", e.text);
     const char *text = (const char *)out[i]->at;
-    for (int k = 0; SHOWN[i][k]; k++) has_part(t, text, "%s", SHOWN[i][k]);
-    EACH(k, NEVER) fact(t, !strstr(text, NEVER[k]), "%d: %s", i, NEVER[k]);
+    for (int k = 0; SHOWN[i][k]; k++)
+      has_part(t, text, "%s", SHOWN[i][k]);
+    EACH (k, NEVER)
+      fact(t, !strstr(text, NEVER[k]), "%d: %s", i, NEVER[k]);
   }
   fact(t, !strstr((const char *)out[1]->at, "Million"), "levers have no law");
-  Sample s; Settings own; bool even;           /* 4, 16 without its third; 64, 256: one later */
+  /* 4, 16 without its third; 64, 256: one later */
+  Sample s;
+  Settings own;
+  bool even;
   sample_of(&s, &r, &x.item[0], ONSET_SINK);
   int censored = 0, few = experiments_row(&x, "lever-few");
-  for (int i = 0; i < s.n; i++) censored += s.censored[i];
-  fact(t, isnan(row_first(&r, few, &even)) && !row_settings(&own, &x.row[few], x.corpus, 1,
-       &(Settings){0}, &e) && !strcmp(own.data.tokenizer, "few.tok"), "a vocabulary of its own");
+  for (int i = 0; i < s.n; i++)
+    censored += s.censored[i];
+  fact(t,
+       isnan(row_first(&r, few, &even)) &&
+           !row_settings(&own, &x.row[few], x.corpus, 1, &(Settings){0}, &e) &&
+           !strcmp(own.data.tokenizer, "few.tok"),
+       "a vocabulary of its own");
   fact(t, s.n == 12 && censored == 2, "%d runs, %d censored", s.n, censored);
   results_free(&r);
-  if (system(GONE(SCRATCH))) exit(1);
+  if (system(GONE(SCRATCH)))
+    exit(1);
   results_load(&r, &x, SCRATCH, "story", &e);
   out[0]->size = 0;
-  fact(t, !item_text(out[0], &r, 0, &e) && !bytes_add(out[0], "", 1, &e), "%s", e.text);
+  fact(t, !item_text(out[0], &r, 0, &e) && !bytes_add(out[0], "", 1, &e), "%s",
+       e.text);
   has_part(t, (const char *)out[0]->at, "too few onsets");
   fact(t, !strstr((const char *)out[0]->at, "nan"), "nothing yet");
-  results_free(&r); experiments_free(&x);
+  results_free(&r);
+  experiments_free(&x);
 }
 
 /* As a user asks: the commands, and what is foretold, of the shipped table. */
 static void sink__onset(Test *t) {
   Error e = {0};
-  if (no_binary(t)) return;
+  if (no_binary(t))
+    return;
   scratch_open();
   const char *laws = said(t, "onset --predict --results " SCRATCH);
-  fact(t, strstr(laws, "From onset on books") && strstr(laws, "too few onsets"), "%s", laws);
+  fact(t, strstr(laws, "From onset on books") && strstr(laws, "too few onsets"),
+       "%s", laws);
   if (file_write(SCRATCH "/books/remedies.txt", "a step costs\n", 13, &e) ||
-      file_write(SCRATCH "/books/onset.txt", "it was foretold\n", 16, &e)) exit(1);
+      file_write(SCRATCH "/books/onset.txt", "it was foretold\n", 16, &e))
+    exit(1);
   const char *told = said(t, "onset --show --results " SCRATCH),
              *cost = said(t, "remedies --show --results " SCRATCH);
-  fact(t, strstr(told, "written before these runs were made:\n\nit was foretold\n") &&
-       strstr(cost, "books/remedies.txt:\n\na step costs\n") && !strstr(cost, "foretold"), "told");
+  fact(t,
+       strstr(told,
+              "written before these runs were made:\n\nit was foretold\n") &&
+           strstr(cost, "books/remedies.txt:\n\na step costs\n") &&
+           !strstr(cost, "foretold"),
+       "told");
 }
 
-/* The four corners: a recipe's rows alone, by their names without it, each where its two means lie:
- * to the right with the sink, upwards with the norm; a recipe without numbers is not drawn. */
+/* The four corners: a recipe's rows alone, by their names without it, each
+ * where its two means lie: to the right with the sink, upwards with the norm; a
+ * recipe without numbers is not drawn. */
 static void draw_corners__by_word(Test *t) {
-  static const char TEXT[] = "corpus story story.grammar\nrecipe tiny --layers 1\n"
+  static const char TEXT[] =
+      "corpus story story.grammar\nrecipe tiny --layers 1\n"
       "item remedies s: t\nrow fixed-low tiny\nrow fixed-high tiny --wd 0.2\n"
       "row drawn-low tiny --wd 0.3\n";
   static const double TIMES[] = {1, 1.2, 4, 4.4}, NORM[] = {1, 1.2, 8, 8.4};
-  Experiments x; Error e = {0}; double at[2][2] = {{0}}; table_open(&x, TEXT);
-  Paper p = {.h = {.e = &e}, .x = &x, .item = x.item}; scratch_open();
-  if (results_load(&p.runs, &x, SCRATCH, "story", &e)) exit(1);
+  Experiments x;
+  Error e = {0};
+  double at[2][2] = {{0}};
+  table_open(&x, TEXT);
+  Paper p = {.h = {.e = &e}, .x = &x, .item = x.item};
+  scratch_open();
+  if (results_load(&p.runs, &x, SCRATCH, "story", &e))
+    exit(1);
   for (int i = 0; i < 4; i++) {
     Run *run = &p.runs.run[i / 2 * p.runs.seeds + i % 2];
     run->state = RUN_HELD;
@@ -630,51 +933,86 @@ static void draw_corners__by_word(Test *t) {
   draw_corners(&p, "fixed");
   bytes_add(&p.h.text, "", 1, &e);
   const char *page = (const char *)p.h.text.at, *mark = page, *range = page;
-  fact(t, strstr(page, "low: 1.1, 1.1. high: 4.2, 8.2") && !strstr(page, "fixed-"), "%s", page);
+  fact(t,
+       strstr(page, "low: 1.1, 1.1. high: 4.2, 8.2") && !strstr(page, "fixed-"),
+       "%s", page);
   for (int k = 0; k < 2 && mark && range; k++) {
-    mark = strstr(mark + 1, "<path fill=\"#10305c\""), range = strstr(range + 1, "0.35\" d=");
-    for (int i = 0; i < 2; i++) at[k][i] = mark ? number_after(mark, " d=\"M", i) : NAN;
-    fact(t, range && number_after(range, "M", 0) < at[k][0] && number_after(range, "H", 0) >
-         at[k][0], "range %d", k);
+    mark = strstr(mark + 1, "<path fill=\"#10305c\"");
+    range = strstr(range + 1, "0.35\" d=");
+    for (int i = 0; i < 2; i++)
+      at[k][i] = mark ? number_after(mark, " d=\"M", i) : NAN;
+    fact(t,
+         range && number_after(range, "M", 0) < at[k][0] &&
+             number_after(range, "H", 0) > at[k][0],
+         "range %d", k);
   }
-  fact(t, at[1][0] - at[0][0] > 50 && at[1][1] - at[0][1] < -50, "%g, %g", at[1][0], at[1][1]);
-  bytes_free(&p.h.text); results_free(&p.runs); experiments_free(&x);
+  fact(t, at[1][0] - at[0][0] > 50 && at[1][1] - at[0][1] < -50, "%g, %g",
+       at[1][0], at[1][1]);
+  bytes_free(&p.h.text);
+  results_free(&p.runs);
+  experiments_free(&x);
 }
 
-/* --cost: a line for each row but the first, with a ratio between its least and largest, and why a
- * row has none. A model of twice the blocks does not cost less. */
+/* --cost: a line for each row but the first, with a ratio between its least and
+ * largest, and why a row has none. A model of twice the blocks does not cost
+ * less. */
 static void remedies_cost__by_row(Test *t) {
-  static const char TEXT[] = "corpus story story.grammar\n"
-      "recipe tiny --layers 1 --dim 32 --ffn 64 --context 16 --batch 4 --steps 400 --warmup 5\n"
+  static const char TEXT[] =
+      "corpus story story.grammar\n"
+      "recipe tiny --layers 1 --dim 32 --ffn 64 --context 16 --batch 4 --steps "
+      "400 --warmup 5\n"
       "item remedies s: t\nrow fixed-one tiny\nrow fixed-four tiny --layers 4\n"
-      "row fixed-wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n";
-  Experiments x; Settings s; Error e = {0}; double is[4];  /* ms, ratio, least, largest */
-  if (!tale_open(t, &s, "")) exit(1);
+      "row fixed-wild tiny --lr 900 --clip 0 --init torch --sim identity "
+      "--normalizer one\n";
+  /* ms, ratio, least, largest */
+  Experiments x;
+  Settings s;
+  Error e = {0};
+  double is[4];
+  if (!tale_open(t, &s, ""))
+    exit(1);
   table_open(&x, TEXT);
   FILE *out = printing();
   fact(t, !remedies_cost(&x, x.item, x.corpus, &s, out, &e), "%s", e.text);
   const char *text = printed(t, out), *wild = strstr(text, "\nfixed-wild ");
-  for (int k = 0; k < 4; k++) is[k] = number_after(text, "\nfixed-four ", k);
-  fact(t, wild && strstr(wild, ": NaN or infinity: ") && !strstr(text, "\nfixed-one"), "%s", text);
-  fact(t, is[1] > 1 && is[1] >= is[2] && is[1] <= is[3], "%g of %g to %g", is[1], is[2], is[3]);
+  for (int k = 0; k < 4; k++)
+    is[k] = number_after(text, "\nfixed-four ", k);
+  fact(t,
+       wild && strstr(wild, ": NaN or infinity: ") &&
+           !strstr(text, "\nfixed-one"),
+       "%s", text);
+  fact(t, is[1] > 1 && is[1] >= is[2] && is[1] <= is[3], "%g of %g to %g",
+       is[1], is[2], is[3]);
   experiments_free(&x);
 }
 
-/* Of one block a cache keeps what is read anew, x* too; without positions old ones are the same. */
+/* Of one block a cache keeps what is read anew, x* too; without positions old
+ * ones are the same. */
 static void measure_cache__one_block(Test *t) {
   static const char *const FLAGS[] = {"", "--sink-token 2", "--pos none"};
-  EACH(f, FLAGS) {
-    Settings s; Trainer m; Error e = {0}; Result r = {.seed = 1};
-    if (!tale_open(t, &s, "") || !trainer_made(t, &m, FLAGS[f])) return;
-    m.s.eval_n = 9, m.s.eval_T = 12, steps_of(t, &m, 30);
+  EACH (f, FLAGS) {
+    Settings s;
+    Trainer m;
+    Error e = {0};
+    Result r = {.seed = 1};
+    if (!tale_open(t, &s, "") || !trainer_made(t, &m, FLAGS[f]))
+      return;
+    m.s.eval_n = 9;
+    m.s.eval_T = 12;
+    steps_of(t, &m, 30);
     fact(t, !measure_cache(&r, &m, &e), "%s", e.text);
-    double kept = measured(t, &r, "sinks_more"), old = measured(t, &r, "old_more");
+    double kept = measured(t, &r, "sinks_more"),
+           old = measured(t, &r, "old_more");
     within(t, kept, 0, 1e-9, "what is kept");
     within(t, measured(t, &r, "window_more") + measured(t, &r, "anew"),
            measured(t, &r, "cache_window"), 1e-12, "over anew");
-    fact(t, (f == 2) == (old == kept) && fabs(measured(t, &r, "window_more")) > 1e-6 &&
-            measured(t, &r, "rounded_4") > fabs(measured(t, &r, "rounded_8")), "%d: %g", f, old);
-    result_free(&r); trainer_free(&m);
+    fact(t,
+         (f == 2) == (old == kept) &&
+             fabs(measured(t, &r, "window_more")) > 1e-6 &&
+             measured(t, &r, "rounded_4") > fabs(measured(t, &r, "rounded_8")),
+         "%d: %g", f, old);
+    result_free(&r);
+    trainer_free(&m);
   }
 }
 

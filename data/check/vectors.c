@@ -171,24 +171,18 @@ static bool sees(const Case *c, idx b, idx i, idx j) {
   bool before = j <= at || !c->causal;
   if (j >= c->length[b])
     return false;
-  return (before && (!c->window || j > at - c->window)) || j < c->prefix
-         || (j <= at && j < c->tokens);
+  return (before && (!c->window || j > at - c->window)) || j < c->prefix ||
+         (j <= at && j < c->tokens);
 }
 
 static idx axis_length(const Case *c, char axis) {
   switch (axis) {
-  case 'b':
-    return c->B;
-  case 'h':
-    return c->H;
-  case 'k':
-    return c->K;
-  case 't':
-    return c->T;
-  case 's':
-    return c->S;
-  default:
-    return c->D;
+  case 'b': return c->B;
+  case 'h': return c->H;
+  case 'k': return c->K;
+  case 't': return c->T;
+  case 's': return c->S;
+  default: return c->D;
   }
 }
 
@@ -209,7 +203,7 @@ static bool case_has(const Case *c, int array) {
   if (array == OUT_LSE || array == OUT_LSE_KEYS)
     return c->op->sums;
   if (array > FIRST_OUT)
-    name++;                              /* dsink: sink */
+    name++; /* dsink: sink */
   return has_word(c->op->inputs, name);
 }
 
@@ -315,9 +309,9 @@ static void set_sinks(Case *c) {
   for (idx h = 0; mixed && h < c->H; h++)
     c->at[IN_SINK][h] = MIXED[h % 4];
   if (is_hard(c, "scores-minus-1e5"))
-    c->at[IN_SINK][0] = -INFINITY;       /* no other score to hold on to */
+    c->at[IN_SINK][0] = -INFINITY; /* no other score to hold on to */
   for (idx h = 0; is_hard(c, "many-keys") && h < c->H; h++)
-    c->at[IN_SINK][h] = (real)(4 + h);   /* 300 equal keys weigh e^5.7 */
+    c->at[IN_SINK][h] = (real)(4 + h); /* 300 equal keys weigh e^5.7 */
 }
 
 /* Keys and values `from` and on of the case that is cut in halves. */
@@ -373,29 +367,41 @@ static int case_model(Case *c, Error *e) {
   Config config;
   if (!c->causal)
     prefix = c->S;
-  int n = snprintf(flags, sizeof flags, "--layers 1 --heads %d --kv-heads %d "
+  int n = snprintf(flags, sizeof flags,
+                   "--layers 1 --heads %d --kv-heads %d "
                    "--head-dim %d --dim %d --ffn 1 --vocab 4 --context %d "
-                   "--pos none ", c->H, c->K, c->D, c->H * c->D, c->S);
+                   "--pos none ",
+                   c->H, c->K, c->D, c->H * c->D, c->S);
   if (prefix > 0)
     n += snprintf(flags + n, 40, "--prefix %d ", (int)at_most(prefix, c->S));
   if (c->window)
     n += snprintf(flags + n, 40, "--window %d ", c->window);
   snprintf(flags + n, sizeof flags - (size_t)n, "%s", c->op->flags);
-  if (config_from_flags(&config, flags, e)
-      || model_create(&c->m, &config, true, e))
+  if (config_from_flags(&config, flags, e) ||
+      model_create(&c->m, &config, true, e))
     return e->status;
   c->m.layer[0].root = c->root;
-  c->cap = fmax(c->m.c.soft_cap, 0);     /* NaN: none */
+  c->cap = fmax(c->m.c.soft_cap, 0); /* NaN: none */
   return 0;
 }
 
 /* A case with its inputs, and room for the rest. */
 static int case_open(Case *c, const Operator *op, const Hard *hard, int D,
                      uint64_t seed, Error *e) {
-  *c = (Case){.op = op, .hard = hard, .B = hard->B, .H = hard->H, .K = hard->H,
-              .T = hard->T, .S = hard->S, .D = D, .offset = hard->S - hard->T,
-              .window = op->window, .prefix = op->prefix, .tokens = op->tokens,
-              .length = {hard->S, hard->S}, .causal = true,
+  *c = (Case){.op = op,
+              .hard = hard,
+              .B = hard->B,
+              .H = hard->H,
+              .K = hard->H,
+              .T = hard->T,
+              .S = hard->S,
+              .D = D,
+              .offset = hard->S - hard->T,
+              .window = op->window,
+              .prefix = op->prefix,
+              .tokens = op->tokens,
+              .length = {hard->S, hard->S},
+              .causal = true,
               .root = 1 / sqrt((double)D)};
   snprintf(c->name, sizeof c->name, "%s-%s", op->name, hard->name);
   if (op->shares)
@@ -640,7 +646,10 @@ TYPES[] = {
   {"float16", 0x1p-10, 4 * 0x1p-23, 0x1p-24}};
 
 /* x_j = w + x_of_size times the size of score j. */
-typedef struct Bound { real w, x_of_size; real **to; } Bound;
+typedef struct Bound {
+  real w, x_of_size;
+  real **to;
+} Bound;
 
 static real abs_dot(idx n, const real *x, const real *y) {
   real sum = 0;
@@ -673,8 +682,8 @@ static real bound_forward(const Case *c, Row *r, const Bound *p, real L) {
     return edelta;
   p->to[OUT_LSE][at] += w * (1 + fabs(c->loop[OUT_LSE][at])) + L;
   if (c->loop[OUT_LSE_KEYS][at] > -INFINITY)
-    p->to[OUT_LSE_KEYS][at] += w * (1 + fabs(c->loop[OUT_LSE_KEYS][at])) + L
-                               + p->x_of_size * vec_max(r->n - 1, r->size + 1);
+    p->to[OUT_LSE_KEYS][at] += w * (1 + fabs(c->loop[OUT_LSE_KEYS][at])) + L +
+                               p->x_of_size * vec_max(r->n - 1, r->size + 1);
   return edelta;
 }
 
@@ -694,8 +703,8 @@ static void bound_row(const Case *c, Row *r, const Bound *p) {
   for (idx j = 0; j < r->n; j++) {
     KeyAt x = column_of(c, r, j);
     real off = w + p->x_of_size * r->size[j], dlogz = fabs(r->dlogz[j]);
-    real dz = (fabs(r->deriv[j]) * r->da[j] + dlogz * delta) * (w + off + L)
-              + dlogz * edelta + w * fabs(r->a[j]) * r->da[j];
+    real dz = (fabs(r->deriv[j]) * r->da[j] + dlogz * delta) * (w + off + L) +
+              dlogz * edelta + w * fabs(r->a[j]) * r->da[j];
     if (j == 0 && r->z[0] > -INFINITY)
       dz += w * (r->da[0] + delta);
     if (j == 0)
@@ -725,12 +734,21 @@ static int loop_case(Case *c, real **to, bool bounds, Error *e) {
       ones[array] = grab(array_size(c, array), sizeof(real), e);
     }
   for (idx row = 0; !e->status && row < (idx)c->B * c->H * c->T; row++) {
-    Row r = {.b = row / c->T / c->H, .h = row / c->T % c->H, .i = row % c->T,
-             .n = n, .g = 1, .z = scratch, .a = scratch + n,
-             .deriv = scratch + 2 * n, .dlogz = scratch + 3 * n,
-             .da = scratch + 4 * n, .slope = scratch + 5 * n,
-             .size = scratch + 6 * n, .weight = scratch + 7 * n,
-             .q = c->at[IN_Q] + row * c->D, .dout = c->at[IN_DO] + row * c->D};
+    Row r = {.b = row / c->T / c->H,
+             .h = row / c->T % c->H,
+             .i = row % c->T,
+             .n = n,
+             .g = 1,
+             .z = scratch,
+             .a = scratch + n,
+             .deriv = scratch + 2 * n,
+             .dlogz = scratch + 3 * n,
+             .da = scratch + 4 * n,
+             .slope = scratch + 5 * n,
+             .size = scratch + 6 * n,
+             .weight = scratch + 7 * n,
+             .q = c->at[IN_Q] + row * c->D,
+             .dout = c->at[IN_DO] + row * c->D};
     if (c->at[IN_GATE])
       r.g = 1 / (1 + real_exp(-c->at[IN_GATE][row]));
     loop_scores(c, &r);
@@ -763,8 +781,8 @@ static int loop_case(Case *c, real **to, bool bounds, Error *e) {
  * for the rows after them alone, unless all queries stand there. */
 static bool sink_can(const Case *c) {
   bool tokens = c->tokens <= 1 || c->offset >= c->tokens - 1;
-  return !c->has_lengths && !c->at[IN_DLSE] && c->offset == c->S - c->T
-         && c->offset >= 0 && tokens;
+  return !c->has_lengths && !c->at[IN_DLSE] && c->offset == c->S - c->T &&
+         c->offset >= 0 && tokens;
 }
 
 /* Between [B,heads,rows,D], the case's, and [B,N,heads,D], the decoder's, where
@@ -820,10 +838,10 @@ static void sink_forward(Case *c, Acts *a, real *x) {
       w->wg.w[h * c->H + h] = 1;
     m->seams.qkv(m, a, 0, la->k, la->v, x, rows);
   }
-  tiled_forward(m, a, 0, c->B, N);       /* log Z of each row */
+  tiled_forward(m, a, 0, c->B, N); /* log Z of each row */
   for (idx bh = 0; c->at[OUT_LSE] && bh < c->B * c->H; bh++)
     copy(c->at[OUT_LSE] + bh * c->T, la->row_stat + bh * N + c->offset, c->T);
-  attention_forward(m, a, 0, c->B, N);   /* 3.7 */
+  attention_forward(m, a, 0, c->B, N); /* 3.7 */
   if (c->at[IN_GATE])
     m->seams.leave(m, a, 0, la->v, rows);
   lay(c, la->o, c->at[OUT_O], c->H, c->T, c->offset, true);
@@ -837,7 +855,7 @@ static void sink_backward(Case *c, Acts *a, const real *x, real *dx) {
   slots_begin(m, a, 0, c->B, N);
   if (c->at[IN_GATE])
     m->seams.leave_backward(m, a, 0, c->B, N);
-  attention_backward(m, a, 0, c->B, N);  /* 3.7 */
+  attention_backward(m, a, 0, c->B, N); /* 3.7 */
   slots_end(m, a, 0, c->B, N);
   if (c->at[IN_GATE]) {
     m->seams.v_backward(m, a, 0, dx, x, rows);
@@ -911,7 +929,7 @@ static bool form_row_even(const Case *c, Row *r, real **want) {
   idx n = 0, at = query_at(c, r->b, r->h, r->i), D = c->D;
   real *o = want[OUT_O] + at * D, b = r->z[0], delta = 0;
   real top = vec_max(r->n - 1, r->z + 1), most = fmax(top, b);
-  bool alike = true;             /* the keys, if not below the sink by 700 */
+  bool alike = true; /* the keys, if not below the sink by 700 */
   for (idx j = 1; j < r->n; j++) {
     alike = alike && (r->z[j] == top || r->z[j] < top - 700);
     n += r->z[j] == top;
@@ -945,9 +963,15 @@ static void form_even(Case *c, real **want, real *scratch) {
   if (want[OUT_DSINK])
     zero(want[OUT_DSINK], c->H);
   for (idx row = 0; row < all; row++) {
-    Row r = {.b = row / c->T / c->H, .h = row / c->T % c->H, .i = row % c->T,
-             .n = n, .g = 1, .z = scratch, .slope = scratch + n,
-             .size = scratch + 2 * n, .q = c->at[IN_Q] + row * c->D,
+    Row r = {.b = row / c->T / c->H,
+             .h = row / c->T % c->H,
+             .i = row % c->T,
+             .n = n,
+             .g = 1,
+             .z = scratch,
+             .slope = scratch + n,
+             .size = scratch + 2 * n,
+             .q = c->at[IN_Q] + row * c->D,
              .dout = c->at[IN_DO] + row * c->D};
     if (c->at[IN_GATE])
       r.g = 1 / (1 + real_exp(-c->at[IN_GATE][row]));
@@ -955,11 +979,12 @@ static void form_even(Case *c, real **want, real *scratch) {
     done += form_row_even(c, &r, want);
   }
   for (idx i = 0; done < all && i < array_size(c, OUT_DV); i++)
-    want[OUT_DV][i] = (real)NAN;         /* of some rows alone */
+    want[OUT_DV][i] = (real)NAN; /* of some rows alone */
   for (idx h = 0; done < all && want[OUT_DSINK] && h < c->H; h++)
     want[OUT_DSINK][h] = (real)NAN;
   if (done == all)
-    snprintf(c->closed, sizeof c->closed, "the n keys of largest score c: "
+    snprintf(c->closed, sizeof c->closed,
+             "the n keys of largest score c: "
              "lse = log(n e^c + e^sink), o = e^(c - lse) sum of their v");
 }
 
@@ -971,11 +996,12 @@ static void form_alibi(Case *c, real **want) {
     double r = exp(-pow(2, -8.0 * (double)(h + 1) / c->H));
     for (idx j = 0; j <= i; j++)
       add_times(c->D, want[OUT_O] + row * c->D,
-                (real)(pow(r, (double)(i - j)) * (1 - r)
-                       / (1 - pow(r, (double)(i + 1)))),
+                (real)(pow(r, (double)(i - j)) * (1 - r) /
+                       (1 - pow(r, (double)(i + 1)))),
                 c->at[IN_V] + key_row(c, row / c->T / c->H, h, j));
   }
-  snprintf(c->closed, sizeof c->closed, "a_ij = r^(i-j) (1-r) / (1-r^(i+1)), "
+  snprintf(c->closed, sizeof c->closed,
+           "a_ij = r^(i-j) (1-r) / (1-r^(i+1)), "
            "r = e^-slope: a geometric series");
 }
 
@@ -985,8 +1011,8 @@ static int form_halves(Case *c, real **want, uint64_t seed, Error *e) {
   zero(want[OUT_O], array_size(c, OUT_O));
   for (int second = 0; second < 2; second++) {
     const Hard *hard = hard_of("first") + second;
-    if (case_open(&half, operator_of("softmax"), hard, c->D, seed, e)
-        || case_answer(&half, e))
+    if (case_open(&half, operator_of("softmax"), hard, c->D, seed, e) ||
+        case_answer(&half, e))
       return e->status;
     for (idx row = 0; row < (idx)c->B * c->H * c->T; row++)
       add_times(c->D, want[OUT_O] + row * c->D,
@@ -994,7 +1020,8 @@ static int form_halves(Case *c, real **want, uint64_t seed, Error *e) {
                 half.at[OUT_O] + row * c->D);
     case_close(&half);
   }
-  snprintf(c->closed, sizeof c->closed, "o = e^(lse1 - lse) o1 + "
+  snprintf(c->closed, sizeof c->closed,
+           "o = e^(lse1 - lse) o1 + "
            "e^(lse2 - lse) o2, of softmax-first and softmax-second");
   return 0;
 }
@@ -1004,21 +1031,39 @@ static void form_by_hand(Case *c, real **want) {
   double p = 1 / (1 + exp(-1)), y = 2 * tanh(1.5), s = 1 / (1 + exp(-y));
   double Z = 1 - exp(-2) + 1e-8, a = (1 - exp(-1)) / Z;
   double slope = 1 - tanh(1.5) * tanh(1.5);
-  const struct { const char *op; double o, dq, dk[2], dv[2]; const char *text; }
-  HAND[] = {
-    {"logit", 2 * p, 2 * p * (1 - p), {2 * p * (1 - p)}, {p},
-     "z = 1, v = 2, sink 0: o = 2 p, dq = dk = -dsink = 2 p (1 - p) = "
-     "0.39322387, dv = p = sigma(1), lse = log(1 + e)"},
-    {"soft-cap", 2 * s, 6 * s * (1 - s) * slope, {2 * s * (1 - s) * slope}, {s},
-     "z = 3, y = 2 tanh(3/2), v = 2, sink 0: o = 2 p, dk = 2 p (1 - p) "
-     "(1 - tanh(3/2)^2), dq = 3 dk, p = sigma(y)"},
-    {"clamp", 3, 0, {2, 1}, {1, -2},
-     "z = (2, -4), v = (1, -1): a = z/2 = (1, -2), delta = 3, "
-     "dz = (1/2 + 3/2, -1/2 + 3/2)"},
-    {"softpick", a, (1 - a) / Z - exp(-2) * a / Z,
-     {(1 - a) / Z, exp(-2) * a / Z}, {a, 0},
-     "z = (1, -1), v = (1, -1): Z = 1 - e^-2 + 1e-8, a = ((1 - 1/e) / Z, 0), "
-     "dz = ((1 - a_0) / Z, e^-2 a_0 / Z)"}};
+  const struct {
+    const char *op;
+    double o, dq, dk[2], dv[2];
+    const char *text;
+  } HAND[] = {
+      {"logit",
+       2 * p,
+       2 * p * (1 - p),
+       {2 * p * (1 - p)},
+       {p},
+       "z = 1, v = 2, sink 0: o = 2 p, dq = dk = -dsink = 2 p (1 - p) = "
+       "0.39322387, dv = p = sigma(1), lse = log(1 + e)"},
+      {"soft-cap",
+       2 * s,
+       6 * s * (1 - s) * slope,
+       {2 * s * (1 - s) * slope},
+       {s},
+       "z = 3, y = 2 tanh(3/2), v = 2, sink 0: o = 2 p, dk = 2 p (1 - p) "
+       "(1 - tanh(3/2)^2), dq = 3 dk, p = sigma(y)"},
+      {"clamp",
+       3,
+       0,
+       {2, 1},
+       {1, -2},
+       "z = (2, -4), v = (1, -1): a = z/2 = (1, -2), delta = 3, "
+       "dz = (1/2 + 3/2, -1/2 + 3/2)"},
+      {"softpick",
+       a,
+       (1 - a) / Z - exp(-2) * a / Z,
+       {(1 - a) / Z, exp(-2) * a / Z},
+       {a, 0},
+       "z = (1, -1), v = (1, -1): Z = 1 - e^-2 + 1e-8, a = ((1 - 1/e) / Z, 0), "
+       "dz = ((1 - a_0) / Z, e^-2 a_0 / Z)"}};
   for (size_t k = 0; k < sizeof HAND / sizeof *HAND; k++) {
     if (strcmp(c->op->name, HAND[k].op))
       continue;
@@ -1116,7 +1161,7 @@ static double off_difference(Case *c, int input, real **to, Error *e) {
   if (e->status)
     return NAN;
   if (!c->op->sums)
-    h = ldexp(1, -22);                   /* kinks, not to be stepped over */
+    h = ldexp(1, -22); /* kinks, not to be stepped over */
   Rng rng = {(uint64_t)input + 1};
   draw(&rng, u, n);
   copy(was, c->at[input], n);
@@ -1150,8 +1195,10 @@ static void npy_head(const Case *c, int array, int bytes, bool pair, Bytes *out,
   for (const char *axis = ARRAY[array].shape; *axis; axis++)
     snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%lld, ",
              axis_length(c, *axis));
-  int size = snprintf(head, sizeof head, "{'descr': '<f%d', 'fortran_order': "
-                      "False, 'shape': (%s), }", bytes, axes);
+  int size = snprintf(head, sizeof head,
+                      "{'descr': '<f%d', 'fortran_order': "
+                      "False, 'shape': (%s), }",
+                      bytes, axes);
   size += snprintf(head + size, 80, "%*s", 64 - (10 + size) % 64, "\n");
   bytes_add(out, "\x93NUMPY\x01", 8, e);
   bytes_number(out, (uint64_t)size, 2, e);
@@ -1192,18 +1239,22 @@ static void json_case(const Case *c, Bytes *out, Error *e) {
   bool alibi = c->m.c.pos == POS_ALIBI;
   for (int h = 0; h < c->H; h++)
     slopes[h] = pow(2, -8.0 * (h + 1) / c->H);
-  bytes_print(out, e, "{\"name\": \"%s\", \"operator\": \"%s\",\n "
+  bytes_print(out, e,
+              "{\"name\": \"%s\", \"operator\": \"%s\",\n "
               "\"formula\": \"%s\",\n \"about\": \"%s\",\n "
-              "\"closed\": \"%s\",\n \"answer\": \"%s\",\n", c->name,
-              c->op->name, c->op->formula, c->hard->about, c->closed,
+              "\"closed\": \"%s\",\n \"answer\": \"%s\",\n",
+              c->name, c->op->name, c->op->formula, c->hard->about, c->closed,
               FROM[c->of_sink]);
-  bytes_print(out, e, " \"batch\": %d, \"heads\": %d, \"kv_heads\": %d, "
-              "\"queries\": %d, \"keys\": %d, \"dim\": %d,\n", c->B, c->H,
-              c->K, c->T, c->S, c->D);
-  bytes_print(out, e, " \"scale\": %.17g, \"causal\": %s, \"offset\": %d, "
+  bytes_print(out, e,
+              " \"batch\": %d, \"heads\": %d, \"kv_heads\": %d, "
+              "\"queries\": %d, \"keys\": %d, \"dim\": %d,\n",
+              c->B, c->H, c->K, c->T, c->S, c->D);
+  bytes_print(out, e,
+              " \"scale\": %.17g, \"causal\": %s, \"offset\": %d, "
               "\"window\": %d, \"prefix\": %d, \"sink_tokens\": %d, "
-              "\"soft_cap\": %g,\n", c->root, TRUTH[c->causal], c->offset,
-              c->window, c->prefix, c->tokens, c->cap);
+              "\"soft_cap\": %g,\n",
+              c->root, TRUTH[c->causal], c->offset, c->window, c->prefix,
+              c->tokens, c->cap);
   json_list("lengths", c->has_lengths * c->B, lengths, out, e);
   json_list("slopes", alibi * c->H, slopes, out, e);
   const char *between = "";
@@ -1292,7 +1343,10 @@ static bool fits_16_bits(const Case *c) {
 
 enum { OFF_LOOP = 256, OFF_FORM = 256 };   /* eps of the bounds of chapter 4 */
 
-typedef struct Verdict { int passed, failed; bool loud; } Verdict;
+typedef struct Verdict {
+  int passed, failed;
+  bool loud;
+} Verdict;
 
 static void verdict_add(Verdict *v, const Case *c, const char *what, double x,
                         double bound) {
@@ -1386,8 +1440,10 @@ static int kit_flags(Kit *k, bool *check, int argc, char **argv, Error *e) {
     else if (!strcmp(word, "--seed"))
       k->seed = (uint64_t)number_of(word, value, 0, INT32_MAX, e);
     else
-      fail(e, 2, "%s: unknown flag, or no value after it. Try: ./vectors "
-           "--out DIR", word);
+      fail(e, 2,
+           "%s: unknown flag, or no value after it. Try: ./vectors "
+           "--out DIR",
+           word);
   }
   return e->status;
 }
@@ -1400,7 +1456,7 @@ int main(int argc, char **argv) {
     fputs(USAGE, stdout);
     return 0;
   }
-  set_workers(1);                        /* the cases are small */
+  set_workers(1); /* the cases are small */
   if (!kit_flags(&k, &v.loud, argc, argv, &e)) {
     if (v.loud)
       k.out[0] = 0;
@@ -1410,8 +1466,9 @@ int main(int argc, char **argv) {
     fprintf(stderr, "vectors: %s\n", e.text);
   else if (v.loud)
     printf("%d cases, %d files, %.1f MB, their hash %016llx\n%d passed, %d "
-           "failed\n", k.cases, k.files, k.bytes * 1e-6,
-           (unsigned long long)k.hash, v.passed, v.failed);
+           "failed\n",
+           k.cases, k.files, k.bytes * 1e-6, (unsigned long long)k.hash,
+           v.passed, v.failed);
   else
     printf("%s: %d cases, %d files, %.1f MB, their hash %016llx\n", k.out,
            k.cases, k.files, k.bytes * 1e-6, (unsigned long long)k.hash);

@@ -16,7 +16,8 @@
  *            10 Sparse attention   11 The seams   12 check later
  */
 
-/* Does --gate gate o, the output of a head? And G: gates of a row, of o or v. */
+/* Does --gate gate o, the output of a head? And G: gates of a row, of o or
+ * v. */
 static bool config_gates_o(const Config *c) {
   return c->gate && c->gate != GATE_VALUE;
 }
@@ -53,7 +54,8 @@ static int blocks_attending(const Model *m) {
   return n;
 }
 
-/* *to = *from, which is empty afterwards: the list of a Model points into it. */
+/* *to = *from, which is empty afterwards: the list of a Model points into
+ * it. */
 static void model_move(Model *to, Model *from) {
   *to = *from;
   for (int i = 0; i < to->n_tensors; i++) {
@@ -70,22 +72,25 @@ static idx late_size(const Config *c) { return c->head_dim + 3; }
 /* ----------
  * 1  DyT   Zhu et al. 2025, in place of a norm (3.2)
  *
- * y = g t + b, t = tanh(a x): no sum over the row, so a long row stays long until tanh saturates. a
- * is one number, 0.5 at the start. Backward, as tanh' = 1 - tanh^2:
+ * y = g t + b, t = tanh(a x): no sum over the row, so a long row stays long
+ * until tanh saturates. a is one number, 0.5 at the start. Backward, as tanh' =
+ * 1 - tanh^2:
  *
- *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c (1 - t_c^2) g_c dy_c
+ *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c
+ *                                            (1 - t_c^2) g_c dy_c
  *   dg_c += sum over rows of dy_c t_c        db_c += sum over rows of dy_c */
 
 #ifdef SINK_DOUBLE
 #define tanh_of tanh
 #else
-/* In vectors, as 13.3 has its functions, to 2.603 ulp: tanh |x| = u / (u + 2) with u = e^(2|x|) - 1
- * = 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has all its digits. From |x|
+/* In vectors, as 13.3 has its functions, to 2.603 ulp: tanh |x| = u / (u + 2)
+ * with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has
+ * all its digits. From |x|
  * = 10 on it is 1. */
 INLINE float tanh_of(float x) {
   float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
   uint32_t n;
-  float p = exp_less_1(y, &n), power = float_of((n + 127) << 23);   /* 2^n */
+  float p = exp_less_1(y, &n), power = float_of((n + 127) << 23); /* 2^n */
   float u = power * p + (power - 1);
   return either(x < 0, -1, 1) * (u / (u + 2));
 }
@@ -95,28 +100,36 @@ MAPS(vec_tanh, tanh_for)
 
 /* One row of y = g tanh(a x) + b. */
 static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
-  for (idx ch = 0; ch < C; ch++) y[ch] = w->a.w[0] * x[ch];
+  for (idx ch = 0; ch < C; ch++)
+    y[ch] = w->a.w[0] * x[ch];
   vec_tanh(C, y, y);
-  for (idx ch = 0; ch < C; ch++) y[ch] = w->g.w[ch] * y[ch] + w->b.w[ch];
+  for (idx ch = 0; ch < C; ch++)
+    y[ch] = w->g.w[ch] * y[ch] + w->b.w[ch];
 }
 
 /* x, y [rows,C]. */
 static void dyt_forward(const Norm *w, real *y, const real *x, idx rows) {
   idx C = w->g.rows;
   PARALLEL
-  for (idx n = 0; n < rows; n++) dyt_row(C, y + n * C, x + n * C, w);
+  for (idx n = 0; n < rows; n++)
+    dyt_row(C, y + n * C, x + n * C, w);
 }
 
-/* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of da. */
-static real dyt_row_backward(idx C, real *dx, const real *dy, const real *x, const Norm *w) {
+/* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of
+ * da. */
+static real dyt_row_backward(idx C, real *dx, const real *dy, const real *x,
+                             const Norm *w) {
   real a = w->a.w[0], t[CHUNK], da = 0;
   for (idx from = 0; from < C; from += CHUNK) {
     idx some = chunk(C, from);
-    for (idx j = 0; j < some; j++) t[j] = a * x[from + j];
+    for (idx j = 0; j < some; j++)
+      t[j] = a * x[from + j];
     vec_tanh(some, t, t);
     /* t becomes the gradient of a x */
-    for (idx j = 0; j < some; j++) t[j] = (1 - t[j] * t[j]) * w->g.w[from + j] * dy[from + j];
-    for (idx j = 0; j < some; j++) dx[from + j] += a * t[j];
+    for (idx j = 0; j < some; j++)
+      t[j] = (1 - t[j] * t[j]) * w->g.w[from + j] * dy[from + j];
+    for (idx j = 0; j < some; j++)
+      dx[from + j] += a * t[j];
     da += vec_dot(some, t, x + from);
   }
   return da;
@@ -128,15 +141,20 @@ WIDE(dyt_gains,
       const real *restrict x, real a),
      (width, dg, db, dy, x, a)) {
   real t[CHANNELS] = {0};
-  for (idx ch = 0; ch < width; ch++) t[ch] = a * x[ch];
+  for (idx ch = 0; ch < width; ch++)
+    t[ch] = a * x[ch];
   vec_tanh(width, t, t);
-  for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * t[ch];
-  for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
+  for (idx ch = 0; ch < width; ch++)
+    dg[ch] += dy[ch] * t[ch];
+  for (idx ch = 0; ch < width; ch++)
+    db[ch] += dy[ch];
 }
 
-/* dx [rows,C] and the gradients of w are added to, from dy, x [rows,C]. part [rows,2], a norm's
- * stat, takes each row's part of da, to be added up in order. */
-static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x, real *part, idx rows) {
+/* dx [rows,C] and the gradients of w are added to, from dy, x [rows,C]. part
+ * [rows,2], a norm's stat, takes each row's part of da, to be added up in
+ * order. */
+static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x,
+                         real *part, idx rows) {
   idx C = w->g.rows;
   PARALLEL
   for (idx n = 0; n < rows; n++)
@@ -144,16 +162,18 @@ static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x, real 
   PARALLEL
   for (idx from = 0; from < C; from += CHANNELS)
     for (idx n = 0; n < rows; n++)
-      dyt_gains(at_most(C - from, CHANNELS), w->g.d + from, w->b.d + from, dy + n * C + from,
-                x + n * C + from, w->a.w[0]);
-  for (idx n = 0; n < rows; n++) w->a.d[0] += part[2 * n];
+      dyt_gains(at_most(C - from, CHANNELS), w->g.d + from, w->b.d + from,
+                dy + n * C + from, x + n * C + from, w->a.w[0]);
+  for (idx n = 0; n < rows; n++)
+    w->a.d[0] += part[2 * n];
 }
 
 /* ----------
  * 2  QK-norm   arXiv 2010.04245
  *
- * q = qnorm q0 r (3.2) in each head before it rotates; so k. While the gains are 1, |q| and |k| are
- * sqrt(D), which bounds <q, k> / sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one. */
+ * q = qnorm q0 r (3.2) in each head before it rotates; so k. While the gains
+ * are 1, |q| and |k| are sqrt(D), which bounds <q, k> / sqrt(D). --qk-whole
+ * (OLMo 2's) norms a row's heads as one. */
 
 /* q [rows,heads,D] from q0, with stat of each norm: [.,2]. A gain of heads D
  * numbers norms them as one. */
@@ -166,14 +186,16 @@ static void qk_row_norm(real *q, real *stat, const real *q0, const Norm *w,
 static void qk_norm_forward(const Model *m, Acts *a, int l, real *k, idx rows) {
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  idx D = m->c.head_dim, Q = rows * m->c.heads * D, K = rows * m->c.kv_heads * D;
+  idx D = m->c.head_dim, Q = rows * m->c.heads * D,
+      K = rows * m->c.kv_heads * D;
   copy(la->q0, la->q, Q);
   copy(la->k0, k, K);
   qk_row_norm(la->q, la->qstat, la->q0, &w->qnorm, Q);
   qk_row_norm(k, la->kstat, la->k0, &w->knorm, K);
 }
 
-/* dq, q's gradient, becomes q0's as in 3.2. norm_backward adds: hence scratch. */
+/* dq, q's gradient, becomes q0's as in 3.2. norm_backward adds: hence
+ * scratch. */
 static void qk_row_norm_backward(real *dq, const real *q0, real *stat, Norm *w,
                                  real *scratch, idx all) {
   zero(scratch, all);
@@ -185,7 +207,8 @@ static void qk_row_norm_backward(real *dq, const real *q0, real *stat, Norm *w,
 static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  idx D = m->c.head_dim, Q = rows * m->c.heads * D, K = rows * m->c.kv_heads * D;
+  idx D = m->c.head_dim, Q = rows * m->c.heads * D,
+      K = rows * m->c.kv_heads * D;
   qk_row_norm_backward(a->dq, la->q0, la->qstat, &w->qnorm, a->dqk, Q);
   qk_row_norm_backward(a->dk, la->k0, la->kstat, &w->knorm, a->dqk, K);
 }
@@ -193,39 +216,52 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
 /* ----------
  * 3  Scores before sim
  *
- * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys. With one, log n_i = 0.
+ * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys.
+ * With one, log n_i = 0.
  *
  *   soft-cap      y = X tanh(z / X)      |y| <= X; without it y = z         Gemma 2
  *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
- *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
+ *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows
+ *                 of about 1
  *
  * BACKWARD, from dz_j of what enters sim:    dy_j = c_h log(n_i) dz_j, or dz_j    df_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j      of 3.7's z_j: dz_j = (1 - (y_j / X)^2) dy_j, by tanh' */
+ *   dc_h = log(n_i) sum_j y_j dz_j      of 3.7's z_j: dz_j = (1 - (y_j / X)^2)
+ *                                       dy_j, by tanh' */
 
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
-  return c->gain ? w->cscale.w[h] * real_log((real)seen) : 1;   /* c_h log(n_i), or none */
+  /* c_h log(n_i), or none */
+  return c->gain ? w->cscale.w[h] * real_log((real)seen) : 1;
 }
 
-/* z [n] in place; seen: n_i. y [n] is for the backward, or NULL. What is masked stays, y = 0. */
-static void scores_forward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z,
-                           real *y) {
+/* z [n] in place; seen: n_i. y [n] is for the backward, or NULL. What is masked
+ * stays, y = 0. */
+static void scores_forward(const Config *c, const Layer *w, idx h, idx seen,
+                           idx n, real *z, real *y) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  real shift = w->sbias.w ? w->sbias.w[h] : c->shift ? -real_log((real)seen) : 0;
+  real shift = w->sbias.w ? w->sbias.w[h]
+               : c->shift ? -real_log((real)seen)
+                          : 0;
   for (idx j = 0; j < n; j++) {
     bool masked = z[j] == -INFINITY;
-    if (X > 0 && !masked) z[j] = (real)(c->soft_cap * tanh((double)z[j] / c->soft_cap));
-    if (y) y[j] = masked ? 0 : z[j];
-    if (!masked) z[j] = gain * z[j] + shift;
+    if (X > 0 && !masked)
+      z[j] = (real)(c->soft_cap * tanh((double)z[j] / c->soft_cap));
+    if (y)
+      y[j] = masked ? 0 : z[j];
+    if (!masked)
+      z[j] = gain * z[j] + shift;
   }
 }
 
-/* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side, are added to. */
-static void scores_backward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
-                            const real *y, real *dc_df) {
+/* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side, are added
+ * to. */
+static void scores_backward(const Config *c, const Layer *w, idx h, idx seen,
+                            idx n, real *dz, const real *y, real *dc_df) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);   /* dc_h = log(n_i) sum y dz */
-  dc_df[1] += vec_sum(n, dz);   /* df_h = sum dz */
-  for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
+  /* dc_h = log(n_i) sum y dz */
+  dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);
+  dc_df[1] += vec_sum(n, dz); /* df_h = sum dz */
+  for (idx j = 0; j < n; j++)
+    dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
 }
 
 /* ----------
@@ -236,15 +272,19 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen, id
  *   rectified  e^z, but 0 where z < 0; then as exp over its sum
  *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)
  *
- * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor cancels
+ * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor
+ * cancels
  * but for e, so the derivative holds m fixed: u_j = e^(z_j - m) - e^-m, u'_j =
  * e^(z_j - m); both are 0 if masked.
  *
  *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0
- *                                                   dlogz_k = sign(u_k) u'_k / Z
+ *                                                   dlogz_k = sign(u_k) u'_k /
+ *                                                   Z
  *
- * A key with a score below 0 gets no weight, and through Z lessens the weights of
- * all others. By hand, z = (log 3, -log 2), da = (1, -1): a = (4/5, 0), s'/Z = (6/5,
+ * A key with a score below 0 gets no weight, and through Z lessens the weights
+ * of
+ * all others. By hand, z = (log 3, -log 2), da = (1, -1): a = (4/5, 0), s'/Z =
+ * (6/5,
  * 0), dlogz = (6/5, -1/5), delta = 0.8, dz = (0.24, 0.16). */
 
 /* c with another similarity and normaliser: rows of sink.c that these are made
@@ -297,7 +337,7 @@ static void count_backward(const Config *c, idx n, const real *z, real row_stat,
                            real *a, real *deriv, real *dlogz) {
   const Config own = count_as(c);
   bool relu = c->sim == SIM_RELU;
-  copy(a, z, n);                         /* under relu max(z, 0) */
+  copy(a, z, n); /* under relu max(z, 0) */
   for (idx j = 0; relu && j < n; j++)
     if (z[j] < 0 && z[j] != -INFINITY)
       a[j] = 0;
@@ -334,7 +374,8 @@ static real count_plain(const Config *c, idx n, const real *z, real *a,
 /* m = |a|, of sum 1 or less: weights that go unspent are no token's. */
 static void metric_of_weights(const Config *c, idx n, const real *a, real Z,
                               real *m) {
-  (void)c, (void)Z;
+  (void)c;
+  (void)Z;
   for (idx j = 0; j < n; j++)
     m[j] = real_abs(a[j]);
 }
@@ -343,10 +384,10 @@ static real rectified_forward(const Config *c, idx n, real *z, real *spare) {
   const Config own = row_as(c, SIM_EXP, NORMALIZER_SUM);
   for (idx j = 0; j < n; j++)
     if (z[j] < 0)
-      z[j] = -INFINITY;                  /* a NaN stays one */
+      z[j] = -INFINITY; /* a NaN stays one */
   if (vec_max(n, z) != -INFINITY)
     return row_forward(&own, n, z, spare);
-  for (idx j = 0; j < n; j++)            /* no score is left */
+  for (idx j = 0; j < n; j++) /* no score is left */
     if (z[j] == -INFINITY)
       z[j] = 0;
   return 0;
@@ -378,7 +419,8 @@ static real rectified_plain(const Config *c, idx n, const real *z, real *a,
   return row_in_turn(&RECTIFIED_ROW, c, n, z, a, deriv, dlogz);
 }
 
-/* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it e^z
+/* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it
+ * e^z
  * may overflow. */
 static void sim_softpick(idx n, const real *z, real *u, real *du) {
   real top = vec_max(n, z), m = top > 0 ? top : 0, less = real_exp(-m);
@@ -410,17 +452,18 @@ static real softpick_forward(const Config *c, idx n, real *z, real *spare) {
 }
 
 static void softpick_backward(const Config *c, idx n, const real *z,
-                              real row_stat, real *a, real *deriv, real *dlogz) {
+                              real row_stat, real *a, real *deriv,
+                              real *dlogz) {
   real Z = softpick_normalizer(c, row_stat);
   sim_softpick(n, z, a, deriv);
   for (idx j = 0; j < n; j++) {
     a[j] /= Z;
     deriv[j] /= Z;
-    dlogz[j] = deriv[j];                 /* sign(u) u'/Z */
+    dlogz[j] = deriv[j]; /* sign(u) u'/Z */
     if (a[j] > 0)
       continue;
     dlogz[j] = a[j] < 0 ? -deriv[j] : 0;
-    if (a[j] <= 0)                       /* a NaN stays one */
+    if (a[j] <= 0) /* a NaN stays one */
       a[j] = deriv[j] = 0;
   }
 }
@@ -467,8 +510,9 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
 /* ----------
  * 6  The way out of a head
  *
- * The steps below, each by its flag, change the o_i of 3.7 in this order. x [C] is what W_Q reads,
- * u = x W_g [G] for G gates a row (config_gates), g = 1/(1 + e^-u), and e = 1e-8:
+ * The steps below, each by its flag, change the o_i of 3.7 in this order. x [C]
+ * is what W_Q reads, u = x W_g [G] for G gates a row (config_gates), g = 1/(1 +
+ * e^-u), and e = 1e-8:
  *
  *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
  *   --vbias       o <- o + v+                                 the paper's (3.8)
@@ -476,48 +520,59 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  *   --gate        o <- g o         one g a head, or a dim; static: u is learned, from 0
  *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
  *
- * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are not. A head whose
- * weights sum to 1 can add nothing only from a value near 0, a sink's; a gate can close anywhere.
+ * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are
+ * not. A head whose weights sum to 1 can add nothing only from a value near 0,
+ * a sink's; a gate can close anywhere.
  *
- * BACKWARD, from the last step to the first. A step gets dy; its input o is made again from la->av:
+ * BACKWARD, from the last step to the first. A step gets dy; its input o is
+ * made again from la->av:
  *   head norm   as 3.2
- *   gate        do = g dy, dg = dy o, summed over dims that share g (value: dv0 = g dv, dg = dv v0)
+ *   gate        do = g dy, dg = dy o, summed over dims that share g (value: dv0
+ *               = g dv, dg = dv v0)
  *               du = dg g (1 - g)   dW_g += x^T du   dx += du W_g^T   static: du summed over rows
  *   V-scale     do = c dy                dc = sum_i <dy, o>
  *   v+          do = dy                  dv+ = sum_i dy
- *   XSA         y = o - p r v, p = <o, v>, r = 1/(<v, v> + e), dr/dv = -2 r^2 v. With t = <dy, v>
+ *   XSA         y = o - p r v, p = <o, v>, r = 1/(<v, v> + e), dr/dv = -2 r^2
+ *               v. With t = <dy, v>
  *               do = dy - t r v          dv = -p r dy - t r o + 2 p t r^2 v */
 
-_Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of this section");
-/* la->gate [rows,G] from x [rows,C]; --gate value: v [rows,K,D] becomes g v, la->v0 keeps v. */
-static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x, idx rows) {
+_Static_assert(GATE_ROWS == 5,
+               "a new gate: config_gates, and all of this section");
+/* la->gate [rows,G] from x [rows,C]; --gate value: v [rows,K,D] becomes g v,
+ * la->v0 keeps v. */
+static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x,
+                         idx rows) {
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx G = config_gates(&m->c);
-  if (!w->gate.w)   /* W_g may lie in its file */
+  if (!w->gate.w) /* W_g may lie in its file */
     linear_forward(la->gate, x, &w->wg, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     real *g = la->gate + n * G;
-    vec_sigmoid(G, g, w->gate.w ? w->gate.w : g);   /* g = 1/(1 + e^-u) */
-    if (la->v0) copy(la->v0 + n * G, v + n * G, G);
-    if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
+    vec_sigmoid(G, g, w->gate.w ? w->gate.w : g); /* g = 1/(1 + e^-u) */
+    if (la->v0)
+      copy(la->v0 + n * G, v + n * G, G);
+    if (m->c.gate == GATE_VALUE)
+      vec_multiply(G, v + n * G, g);
   }
 }
 
-/* dx [rows,C] is added to, from a->dgate [rows,G] or, of --gate value, a->dv, which becomes dv0. */
-static void gate_backward(Model *m, Acts *a, int l, real *dx, const real *x, idx rows) {
+/* dx [rows,C] is added to, from a->dgate [rows,G] or, of --gate value, a->dv,
+ * which becomes dv0. */
+static void gate_backward(Model *m, Acts *a, int l, real *dx, const real *x,
+                          idx rows) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx G = config_gates(&m->c);
   PARALLEL
   for (idx j = 0; j < rows * G; j++) {
     real g = la->gate[j];
-    if (la->v0) {   /* v = g v0 */
+    if (la->v0) { /* v = g v0 */
       a->dgate[j] = a->dv[j] * la->v0[j];
       a->dv[j] *= g;
     }
-    a->dgate[j] *= g * (1 - g);   /* g = 1/(1 + e^-u) */
+    a->dgate[j] *= g * (1 - g); /* g = 1/(1 + e^-u) */
   }
   if (w->wg.d)
     linear_backward(dx, true, a->dgate, x, &w->wg, rows);
@@ -525,33 +580,41 @@ static void gate_backward(Model *m, Acts *a, int l, real *dx, const real *x, idx
     vec_add(G, w->gate.d, a->dgate + n * G);
 }
 
-/* All steps but the head norm on one row av [D] of head h, whose own value is v [D]. o [D], the
- * result, may be av. plain [D] is what V-scale and gate act on. g is [D], [1] or NULL. */
-static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
-                      const real *v, const real *g) {
+/* All steps but the head norm on one row av [D] of head h, whose own value is v
+ * [D]. o [D], the result, may be av. plain [D] is what V-scale and gate act on.
+ * g is [D], [1] or NULL. */
+static void leave_row(const Config *c, const Layer *w, idx h, real *o,
+                      real *plain, const real *av, const real *v,
+                      const real *g) {
   idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
   copy(plain, av, D);
-  if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
+  if (c->xsa)
+    add_times(D, plain,
+              -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
   if (w->vplus.w)
     vec_add(D, plain, w->vplus.w + h * D);
   real scale = w->vscale.w ? w->vscale.w[h] : 1;
-  for (idx d = 0; d < D; d++) o[d] = scale * plain[d] * (g ? g[each * d] : 1);
+  for (idx d = 0; d < D; d++)
+    o[d] = scale * plain[d] * (g ? g[each * d] : 1);
 }
 
 /* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
-static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
+static void leave_forward(const Model *m, Acts *a, int l, const real *v,
+                          idx rows) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   const real *from = la->av ? la->av : la->o;
-  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
+  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads,
+      G = config_gates(c);
   if (la->av)
     copy(la->av, la->o, rows * H * D);
   PARALLEL
   for (idx n = 0; n < rows; n++)
     for (idx h = 0; h < H; h++) {
       idx at = (n * H + h) * D;
-      real *plain = attention_scratch(a), *o = w->hnorm.w ? plain + D : la->o + at, stat[2];
+      real *plain = attention_scratch(a),
+           *o = w->hnorm.w ? plain + D : la->o + at, stat[2];
       leave_row(c, w, h, o, plain, from + at, v + (n * H + h) / group * D,
                 config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
       if (w->hnorm.w)
@@ -559,57 +622,67 @@ static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx row
     }
 }
 
-/* a->dout [B,N,H,D] becomes la->av's gradient; a->dv [B,N,K,D], dgate, slots are added to. A task
- * owns the dv of its sequence and key head, and walks down the rows of its heads, one by one. */
+/* a->dout [B,N,H,D] becomes la->av's gradient; a->dv [B,N,K,D], dgate, slots
+ * are added to. A task owns the dv of its sequence and key head, and walks down
+ * the rows of its heads, one by one. */
 static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K,
+      G = config_gates(c);
   idx each = c->gate == GATE_ELEMENT;
   PARALLEL
   for (idx task = 0; task < B * K; task++)
     for (idx turn = 0; turn < group * N; turn++) {
       idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
-      idx at = (n * H + h) * D, own = (n * K + task % K) * D, gate = n * G + h * G / H;
-      const real *av = la->av + at, *v = la->v + own, scale = w->vscale.w ? w->vscale.w[h] : 1;
+      idx at = (n * H + h) * D, own = (n * K + task % K) * D,
+          gate = n * G + h * G / H;
+      const real *av = la->av + at, *v = la->v + own,
+                 scale = w->vscale.w ? w->vscale.w[h] : 1;
       const real *g = config_gates_o(c) ? la->gate + gate : NULL;
-      real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
+      real *plain = attention_scratch(a), *gated = plain + D,
+           *dgated = gated + D, stat[2];
       real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D;
-      real *dhnorm = a->late_slot + (b * H + h) * late_size(c), *dscale = dhnorm + D + 2;
-      real *dy = a->dout + at, *dv = a->dv + own;   /* both go on to 3.7 */
-      leave_row(c, w, h, gated, plain, av, v, g);   /* again */
-      if (w->hnorm.w) {   /* o = hnorm gated r */
+      real *dhnorm = a->late_slot + (b * H + h) * late_size(c),
+           *dscale = dhnorm + D + 2;
+      real *dy = a->dout + at, *dv = a->dv + own; /* both go on to 3.7 */
+      leave_row(c, w, h, gated, plain, av, v, g); /* again */
+      if (w->hnorm.w) {                           /* o = hnorm gated r */
         const real *gain = w->hnorm.w + h * D;
-        norm_row(D, c->norm_eps, dgated, stat, gated, gain, NULL);   /* for r */
+        norm_row(D, c->norm_eps, dgated, stat, gated, gain, NULL); /* for r */
         norm_gains(D, dhnorm, NULL, dy, gated, stat);
         zero(dgated, D);
         norm_row_backward(D, dgated, dy, gated, stat, gain, false);
         copy(dy, dgated, D);
       }
-      for (idx d = 0; d < D; d++) {   /* gated = g c plain */
+      for (idx d = 0; d < D; d++) { /* gated = g c plain */
         real g_d = g ? g[each * d] : 1;
-        if (g) a->dgate[gate + each * d] += dy[d] * scale * plain[d];
-        *dscale += dy[d] * g_d * plain[d];   /* dc = <g dy, o>, o = plain */
-        dy[d] *= g_d * scale;   /* do = g c dy */
+        if (g)
+          a->dgate[gate + each * d] += dy[d] * scale * plain[d];
+        *dscale += dy[d] * g_d * plain[d]; /* dc = <g dy, o>, o = plain */
+        dy[d] *= g_d * scale;              /* do = g c dy */
       }
-      vec_add(D, dvplus, dy);   /* plain = .. + v+ */
-      if (c->xsa) {   /* .. = av - p r v */
+      vec_add(D, dvplus, dy); /* plain = .. + v+ */
+      if (c->xsa) {           /* .. = av - p r v */
         real p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
         real r = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
-        add_times(D, dv, -p * r, dy);   /* dv = -p r dy - t r o + 2 p t r^2 v */
+        add_times(D, dv, -p * r, dy); /* dv = -p r dy - t r o + 2 p t r^2 v */
         add_times(D, dv, -t * r, av);
         add_times(D, dv, 2 * p * t * r * r, v);
-        add_times(D, dy, -t * r, v);   /* do = dy - t r v, over dy */
+        add_times(D, dy, -t * r, v); /* do = dy - t r v, over dy */
       }
     }
 }
 
 /* Several x* have no form of the authors: their dummy row stands for one. */
 static inline int metric_refuses(const Config *c, int rows, Error *e) {
-  if (rows != METRIC_PLUS1 || c->sink_token < 2) return 0;
-  return fail(e, 2, "--metric-rows plus1: allows one sink token, but there "
-              "are %d. Try: --metric-rows real", c->sink_token);
+  if (rows != METRIC_PLUS1 || c->sink_token < 2)
+    return 0;
+  return fail(e, 2,
+              "--metric-rows plus1: allows one sink token, but there "
+              "are %d. Try: --metric-rows real",
+              c->sink_token);
 }
 
 /* ----------
@@ -695,26 +768,33 @@ static void sandwich_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 8  Muon   Jordan 2024
  *
- * It steps the matrices of the blocks, each whole as it is stored, heads side by side. AdamW steps
- * all else, at the same lr. A step of w [rows,columns] by its gradient g; M, first 0, is in m1:
+ * It steps the matrices of the blocks, each whole as it is stored, heads side
+ * by side. AdamW steps all else, at the same lr. A step of w [rows,columns] by
+ * its gradient g; M, first 0, is in m1:
  *
  *   M <- 0.95 M + g        G = g + 0.95 M, with the new M (Nesterov)        X = G / (|G| + 1e-7)
  *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
  *   w <- (1 - lr wd) w - 0.2 sqrt(max(rows, columns)) lr X
  *
- * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U S^3 V^T, (X X^T)^2 X =
- * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
- * the sum of the s^2, so every s begins at most at 1. A small s grows by the factor a; near 1 the
- * terms balance: five times bring 0.01 .. 1 between 0.68 and 1.14. That is near U V^T, which has
- * the largest <X, G> of all matrices of singular values up to 1. A rare direction is stepped along
- * as far as a common one.
+ * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U
+ * S^3 V^T, (X X^T)^2 X = U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c
+ * s^5. |G|, Frobenius's norm, is the root of the sum of the s^2, so every s
+ * begins at most at 1. A small s grows by the factor a; near 1 the terms
+ * balance: five times bring 0.01 .. 1 between 0.68 and 1.14. That is near U
+ * V^T, which has the largest <X, G> of all matrices of singular values up to 1.
+ * A rare direction is stepped along as far as a common one.
  *
- * U V^T has min(rows, columns) singular values of 1, so its root mean square is 1/sqrt(max). The
- * factor makes that 0.2 lr (Moonlight, 2502.16982), about AdamW's. */
-static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
+ * U V^T has min(rows, columns) singular values of 1, so its root mean square is
+ * 1/sqrt(max). The factor makes that 0.2 lr (Moonlight, 2502.16982), about
+ * AdamW's. */
+static const struct Muon {
+  double keep, eps, a, b, c, size;
+  int times;
+} MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
-/* Numbers of scratch that its step of t needs: two like the matrix, two squares;
+/* Numbers of scratch that its step of t needs: two like the matrix, two
+ * squares;
  * 0: AdamW steps here. t NULL: the most that a tensor of m needs. */
 static idx muon_room(const Model *m, const Tensor *t) {
   idx most = 0;
@@ -728,34 +808,45 @@ static idx muon_room(const Model *m, const Tensor *t) {
 }
 
 /* z [n] = p x + q y; z may be x or y. */
-static void blend(idx n, real *z, double p, const real *x, double q, const real *y) {
+static void blend(idx n, real *z, double p, const real *x, double q,
+                  const real *y) {
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK)
-    for (idx j = from; j < from + chunk(n, from); j++) z[j] = (real)p * x[j] + (real)q * y[j];
+    for (idx j = from; j < from + chunk(n, from); j++)
+      z[j] = (real)p * x[j] + (real)q * y[j];
 }
 
-/* One step of t, and of M, each [R,C], by s->shrink times its gradient; scratch [muon_room]. */
+/* One step of t, and of M, each [R,C], by s->shrink times its gradient; scratch
+ * [muon_room]. */
 static void muon_step(const Step *s, Tensor *t, real *M, real *scratch) {
   idx R = t->rows, C = t->cols, n = R * C, k = at_most(R, C);
-  real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
-  blend(n, M, MUON.keep, M, s->shrink, t->d);   /* M <- 0.95 M + g */
-  blend(n, x, MUON.keep, M, s->shrink, t->d);   /* G = g + 0.95 M */
-  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);   /* X = G / (|G| + 1e-7) */
+  /* [R,C] [R,C] [k,k] [k,k] */
+  real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;
+  blend(n, M, MUON.keep, M, s->shrink, t->d); /* M <- 0.95 M + g */
+  blend(n, x, MUON.keep, M, s->shrink, t->d); /* G = g + 0.95 M */
+  /* X = G / (|G| + 1e-7) */
+  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);
   for (int i = 0; i < MUON.times; i++) {
-    /* B = b A + c A A with A = X X^T, or the smaller X^T X, since (X X^T) X = X (X^T X) */
-    if (R <= C) matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
-    else matmul(A, k, transpose_of(x, C), rows_of(x, C), k, k, R, false);
+    /* B = b A + c A A with A = X X^T, or the smaller X^T X, since (X X^T) X = X
+     * (X^T X) */
+    if (R <= C)
+      matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
+    else
+      matmul(A, k, transpose_of(x, C), rows_of(x, C), k, k, R, false);
     matmul(B, k, rows_of(A, k), rows_of(A, k), k, k, k, false);
     blend(k * k, B, MUON.c, B, MUON.b, A);
     /* y = a X + B X, or a X + X B, and is the next X */
     blend(n, y, MUON.a, x, 0, x);
-    if (R <= C) matmul(y, C, rows_of(B, k), rows_of(x, C), R, C, k, true);
-    else matmul(y, C, rows_of(x, C), rows_of(B, k), R, C, k, true);
+    if (R <= C)
+      matmul(y, C, rows_of(B, k), rows_of(x, C), R, C, k, true);
+    else
+      matmul(y, C, rows_of(x, C), rows_of(B, k), R, C, k, true);
     real *next = y;
     y = x;
     x = next;
   }
-  blend(n, t->w, 1 - s->lr * s->wd, t->w, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
+  blend(n, t->w, 1 - s->lr * s->wd, t->w,
+        -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
 }
 
 /* ----------
@@ -768,7 +859,8 @@ static void muon_step(const Step *s, Tensor *t, real *M, real *scratch) {
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v */
 
-/* ABLATE_*; [B] the column of each sequence, from 0, or -1 for *; the weight that
+/* ABLATE_*; [B] the column of each sequence, from 0, or -1 for *; the weight
+ * that
  * each row lost, [B,H,N], for the mean. */
 typedef struct Ablation {
   int what;
@@ -791,7 +883,8 @@ static void ablate_weight(const Model *m, const Acts *a, const RowAt *at, idx n,
   idx cut = ablated_column(a, at, n);
   const Ablation *x = a->ablation;
   if (x->taken)
-    x->taken[(at->b * m->c.heads + at->h) * x->N + at->i] = cut < 0 ? 0 : w[cut];
+    x->taken[(at->b * m->c.heads + at->h) * x->N + at->i] = cut < 0 ? 0
+                                                                    : w[cut];
   if (cut >= 0)
     w[cut] = 0;
 }
@@ -823,13 +916,16 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  * CHOSEN BY RANK, then any row of 3.6 over what is left:
  *
  *   --sparse-top K                        the K keys of the largest z_ij
- *   --sparse-top K --sparse-block N       K blocks of N keys: the query's own, and
- *                                         those of the largest mean of z_ij (MoBA,
- *                                         2502.13189; NSA, 2502.11089, chooses so)
- *   .. --sparse-first                     token 1's block is one of the K (NSA's rule)
+ *   --sparse-top K --sparse-block N       K blocks of N keys: the query's own,
+ *                                         and those of the largest mean of z_ij
+ *                                         (MoBA, 2502.13189; NSA, 2502.11089,
+ *                                         chooses so)
+ *   .. --sparse-first                     token 1's block is one of the K
+ *                                         (NSA's rule)
  *
  * A row takes the mean over the keys that it sees. Of equal scores the earlier
- * key or block is chosen. The column * is no key and always stays. The choice has
+ * key or block is chosen. The column * is no key and always stays. The choice
+ * has
  * no gradient: what is left out has z = -infinity, and a = dz = 0 as if masked.
  *
  * CHOSEN BY THE WEIGHTS, which are exactly 0 below a threshold tau:
@@ -843,14 +939,18 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *   a_j|k = g_j (1[j = k] - tau_k)      tau_k = g_k / sum g
  *   dz_k  = g_k (da_k - mean)           mean  = sum_j g_j da_j / sum g
  *
- * tau_k is dtau/dz_k, of entmax twice that. The row has 3.6's form with s'/Z = g
+ * tau_k is dtau/dz_k, of entmax twice that. The row has 3.6's form with s'/Z =
+ * g
  * and dlogz = 0, once the mean is taken from da.
  *
- * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4), g =
+ * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4),
+ * g =
  * (1, 1), dz = (1, -1). */
 
-/* The tau of x [n]: sum [x - tau]_+, or of its squares, is 1. Newton's steps from
- * max - 1, where the sum is 1 or more: it is convex in tau, so that every step ends
+/* The tau of x [n]: sum [x - tau]_+, or of its squares, is 1. Newton's steps
+ * from
+ * max - 1, where the sum is 1 or more: it is convex in tau, so that every step
+ * ends
  * at or below the root. In units of the largest x, so that nothing cancels. */
 static real threshold(idx n, const real *x, bool squares) {
   real top = vec_max(n, x), tau = -1;
@@ -864,7 +964,7 @@ static real threshold(idx n, const real *x, bool squares) {
       slope += squares ? 2 * above : 1;
     }
     real next = tau + more / slope;
-    if (!(next > tau))                   /* the root, or a NaN */
+    if (!(next > tau)) /* the root, or a NaN */
       break;
     tau = next;
   }
@@ -872,12 +972,12 @@ static real threshold(idx n, const real *x, bool squares) {
 }
 
 /* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g. What is masked has 0. */
-static void sparse_weights(const Config *c, idx n, const real *z, real tau, real *a,
-                           real *deriv) {
+static void sparse_weights(const Config *c, idx n, const real *z, real tau,
+                           real *a, real *deriv) {
   bool squares = c->sim == SIM_ENTMAX;
   for (idx j = 0; j < n; j++) {
     real above = (squares ? z[j] / 2 : z[j]) - tau;
-    if (above < 0)                       /* a NaN stays one */
+    if (above < 0) /* a NaN stays one */
       above = 0;
     a[j] = squares ? above * above : above;
     if (deriv)
@@ -895,15 +995,16 @@ static real sparse_forward(const Config *c, idx n, real *z, real *spare) {
   return tau;
 }
 
-static void sparse_backward(const Config *c, idx n, const real *z, real row_stat,
-                            real *a, real *deriv, real *dlogz) {
+static void sparse_backward(const Config *c, idx n, const real *z,
+                            real row_stat, real *a, real *deriv, real *dlogz) {
   sparse_weights(c, n, z, row_stat, a, deriv);
   zero(dlogz, n);
 }
 
 /* The weights sum to 1 as they are. */
 static real sparse_normalizer(const Config *c, real row_stat) {
-  (void)c, (void)row_stat;
+  (void)c;
+  (void)row_stat;
   return 1;
 }
 
@@ -938,9 +1039,11 @@ static idx best_of(idx n, const real *score) {
   return best;
 }
 
-/* Masks all of a row's keys z [n], key lo on, but those of its K blocks. `block`
+/* Masks all of a row's keys z [n], key lo on, but those of its K blocks.
+ * `block`
  * [n] is scratch: a block's score, -infinity as soon as it is chosen. */
-static void keep_top(const Config *c, const RowAt *at, idx n, real *z, real *block) {
+static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
+                     real *block) {
   idx size = c->sparse_block ? c->sparse_block : 1, from = at->lo / size;
   idx blocks = (at->lo + n - 1) / size - from + 1, own = at->i / size - from;
   idx first = c->sink_token / size - from;
@@ -959,11 +1062,11 @@ static void keep_top(const Config *c, const RowAt *at, idx n, real *z, real *blo
     idx s = best_of(blocks, block);
     if (whole && k == 0)
       s = own;
-    else if (c->sparse_first && k <= 1 && first >= 0 && first < blocks
-             && block[first] != -INFINITY)
+    else if (c->sparse_first && k <= 1 && first >= 0 && first < blocks &&
+             block[first] != -INFINITY)
       s = first;
     if (s < 0)
-      return;                            /* all that it sees */
+      return; /* all that it sees */
     block[s] = -INFINITY;
   }
   for (idx j = 0; j < n; j++)
@@ -979,7 +1082,7 @@ static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
   const Config *c = &m->c;
   if (a->hide)
     a->hide(a, at->l, at->b, at->i, at->lo, n, z + 1);
-  y[0] = 0;                              /* n_i, for the backward too */
+  y[0] = 0; /* n_i, for the backward too */
   if (c->gain || c->shift || c->extra == EXTRA_LOGN)
     y[0] = (real)keys_shown(n, z + 1);
   if (c->extra == EXTRA_LOGN)
@@ -995,8 +1098,8 @@ static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
     keep_top(c, at, n, z + 1, a->chosen + worker() * a->N);
 }
 
-static void late_scores_backward(Model *m, const Acts *a, const RowAt *at, idx n,
-                                 real *dz, const real *y) {
+static void late_scores_backward(Model *m, const Acts *a, const RowAt *at,
+                                 idx n, real *dz, const real *y) {
   const Config *c = &m->c;
   idx bh = at->b * c->heads + at->h;
   real *dc_df = a->late_slot + bh * late_size(c) + c->head_dim;
@@ -1013,9 +1116,11 @@ static void late_weights(const Model *m, const Acts *a, const RowAt *at, idx n,
     ablate_weight(m, a, at, n, w);
 }
 
-static void late_weights_backward(const Model *m, const Acts *a, const RowAt *at,
-                                  idx n, const real *w, real *da) {
-  (void)a, (void)at;
+static void late_weights_backward(const Model *m, const Acts *a,
+                                  const RowAt *at, idx n, const real *w,
+                                  real *da) {
+  (void)a;
+  (void)at;
   if (config_clips(&m->c))
     row_clip_backward(&m->c, n + 1, w, da);
   if (config_thresholds(&m->c))
@@ -1030,7 +1135,8 @@ static void late_qkv(const Model *m, Acts *a, int l, real *k, real *v,
     qk_norm_forward(m, a, l, k, rows);
 }
 
-static void late_leave(const Model *m, Acts *a, int l, const real *v, idx rows) {
+static void late_leave(const Model *m, Acts *a, int l, const real *v,
+                       idx rows) {
   const Tensor *vplus = &m->layer[l].vplus;
   if (a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN)
     ablate_mean(m, a, l, rows);
@@ -1063,7 +1169,8 @@ static void late_slots(Model *m, Acts *a, int l, int B, idx N, bool begin) {
   }
 }
 
-/* DyT's slope follows a norm's bias, and its functions take the norm's place. */
+/* DyT's slope follows a norm's bias, and its functions take the norm's
+ * place. */
 static void dyt_tensor(Model *m, Norm *w, int l) {
   char slope[16], *dot = strchr(w->g.name, '.');
   if (m->c.norm != NORM_DYT || !w->g.rows)
@@ -1100,7 +1207,7 @@ static void late_tensors(Model *m, int l, const Tensor *after) {
         INITIAL_ONE);
     has(m, &w->knorm.g, c->qk_norm, "knorm", l, c->qk_whole ? K * D : D, 0,
         INITIAL_ONE);
-    w->cscale.start = 1 / log(c->context);   /* c_h log(n) is 1 at the end */
+    w->cscale.start = 1 / log(c->context); /* c_h log(n) is 1 at the end */
     w->sbias.start = -log(c->context);
     w->qnorm.eps = c->norm_eps;
     w->knorm.eps = c->norm_eps;
@@ -1141,9 +1248,11 @@ static void late_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
     if (!keeps)
       la->out2 = la->out1;
   } else {
-    const Room room[] = {{&a->dgate, keeps ? G : 0}, {&a->dqk, keeps && qk ? Q : 0},
+    const Room room[] = {{&a->dgate, keeps ? G : 0},
+                         {&a->dqk, keeps && qk ? Q : 0},
                          {&a->late_slot, keeps ? slots : 0},
-                         {&a->chosen, c->sparse_top ? (idx)a->threads * a->N : 0}};
+                         {&a->chosen,
+                          c->sparse_top ? (idx)a->threads * a->N : 0}};
     arena_take(a, room, sizeof room / sizeof *room);
   }
   MODELS_ROOM(m, a, la, keeps);
@@ -1175,41 +1284,51 @@ static void backward_watch(Model *m, Acts *a,
 static int more_resolve(Config *c, Error *e) {
   bool p_norm = c->normalizer == NORMALIZER_PNORM;
   bool sum = c->normalizer == NORMALIZER_SUM, identity = c->sim == SIM_IDENTITY;
-  bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED
-                 || config_thresholds(c);
+  bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED ||
+                 config_thresholds(c);
   bool starts = c->gain || c->shift == SHIFT_LEARNED;
   if (c->place != PLACE_SANDWICH)
     c->behind_only = 0;
   if (p_norm && c->pnorm < 1 && identity && c->shift)
-    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
+    return fail(e, 2,
+                "--pnorm below 1 with scores of either sign has no slope "
                 "at 0. Try: --pnorm 2, or --sim exp");
   if (identity && c->shift && sum)
-    return fail(e, 2, "--score-bias makes scores of either sign with --sim "
+    return fail(e, 2,
+                "--score-bias makes scores of either sign with --sim "
                 "identity. Try: --normalizer one or clamp, or --sim exp");
   if (own_sum && !sum)
-    return fail(e, 2, "--sim softpick, rectified, sparsemax and entmax work "
+    return fail(e, 2,
+                "--sim softpick, rectified, sparsemax and entmax work "
                 "only with their own sum. Try: --normalizer sum");
   if (own_sum && c->kernel == KERNEL_ELU)
-    return fail(e, 2, "--kernel elu makes scores positive, but --sim "
+    return fail(e, 2,
+                "--kernel elu makes scores positive, but --sim "
                 "softpick, rectified, sparsemax and entmax need both signs. "
                 "Try: --kernel identity");
   if (c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT)
-    return fail(e, 2, "--normalizer count cannot bound e^z. Try: --sim relu "
+    return fail(e, 2,
+                "--normalizer count cannot bound e^z. Try: --sim relu "
                 "or sigmoid, or --normalizer sum");
   if (config_clips(c) && !sum)
-    return fail(e, 2, "--clip-low and --clip-high need weights that sum to 1. "
+    return fail(e, 2,
+                "--clip-low and --clip-high need weights that sum to 1. "
                 "Try: --normalizer sum");
   if (config_clips(c) && config_thresholds(c))
-    return fail(e, 2, "--clip-low and --clip-high make weights 0, as --sim "
+    return fail(e, 2,
+                "--clip-low and --clip-high make weights 0, as --sim "
                 "sparsemax and entmax do. Try: one of them, or --sim exp");
   if (!c->sparse_top && (c->sparse_block || c->sparse_first))
-    return fail(e, 2, "--sparse-block and --sparse-first need a number of blocks. "
+    return fail(e, 2,
+                "--sparse-block and --sparse-first need a number of blocks. "
                 "Try: --sparse-top 3");
   if (c->sparse_first && (!c->sparse_block || c->sparse_top < 2))
-    return fail(e, 2, "--sparse-first: takes two blocks, the first and a "
+    return fail(e, 2,
+                "--sparse-first: takes two blocks, the first and a "
                 "query's own. Try: --sparse-block 8 --sparse-top 3");
   if (starts && c->context == 1)
-    return fail(e, 2, "--score-scale and --score-bias start from "
+    return fail(e, 2,
+                "--score-scale and --score-bias start from "
                 "log(context), and log 1 is 0. Try: --context 2");
   return MODELS_RESOLVE(c, e);
 }
@@ -1233,8 +1352,8 @@ static int more_setup(Model *m, Error *e) {
     s->row = &SPARSE_ROW;
     s->weights_backward = late_weights_backward;
   }
-  if (config_score_mod(c) || c->extra == EXTRA_LOGN || fixed_logit(c)
-      || c->sparse_top) {
+  if (config_score_mod(c) || c->extra == EXTRA_LOGN || fixed_logit(c) ||
+      c->sparse_top) {
     s->scores = late_scores;
     s->scores_backward = late_scores_backward;
   }
@@ -1265,32 +1384,42 @@ static int more_setup(Model *m, Error *e) {
   return MODELS_SETUP(m, e);
 }
 
-/* dump --all: the gates of each query head. Of values they have all rows, else the T
+/* dump --all: the gates of each query head. Of values they have all rows, else
+ * the T
  * real ones; of elements and values D numbers each, else one. */
 static void more_dump(struct Dump *d) {
   const Config *c = &d->m->c;
-  const bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
+  const bool value = c->gate == GATE_VALUE,
+             each = value || c->gate == GATE_ELEMENT;
   idx L = c->layers, B = d->B, H = c->heads, D = each ? c->head_dim : 1;
   idx own = value ? c->kv_heads : H, rows = value ? d->N : d->T;
-  if (!c->gate) return;
+  if (!c->gate)
+    return;
   npy_begin(d, "gate", (idx[]){L, B, H, rows, each ? D : 0});
-  for (idx i = 0; i < L * B * H * rows; i++) {   /* (l, b, h, n), in that order */
+  /* (l, b, h, n), in that order */
+  for (idx i = 0; i < L * B * H * rows; i++) {
     idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
-    npy_add(d, d->a->layer[i / rows / H / B].gate + (n * own + h / (H / own)) * D, D);
+    npy_add(d,
+            d->a->layer[i / rows / H / B].gate + (n * own + h / (H / own)) * D,
+            D);
   }
 }
 /* ----------
- * 12  What these and other later rows make of the states of a repeated token: `check later`
+ * 12  What these and other later rows make of the states of a repeated token:
+ *     `check later`
  *
- * Section 7.2's rule for them. Gates, norms and caps act on each token alone, or on a score, and
- * leave a row's sum; a logit, a clip and a softmax that can be 0 do not. */
+ * Section 7.2's rule for them. Gates, norms and caps act on each token alone,
+ * or on a score, and leave a row's sum; a logit, a clip and a softmax that can
+ * be 0 do not. */
 static const char *const LATER_EQUAL_SUMS[] = {
   "--place parallel", "--place sandwich --norm dyt",
   "--soft-cap 2 --score-scale logn --score-bias learned", "--gate head --xsa",
-  "--gate element --head-norm", "--gate value --qk-norm", "--gate static --v-scale",
+  "--gate element --head-norm", "--gate value --qk-norm",
+  "--gate static --v-scale",
   "--sparse-top 3", "--sim sparsemax", "--sim entmax", NULL};
 static const char *const LATER_OTHER_SUMS[] = {
-  "--extra logit --extra-logit -1", "--sim sigmoid --extra logn", "--sim softpick --extra k",
+  "--extra logit --extra-logit -1", "--sim sigmoid --extra logn",
+  "--sim softpick --extra k",
   "--sim rectified --extra k", "--sim relu --normalizer one",
   "--sim sigmoid --normalizer count --extra kv", "--sim entmax --extra k",
   "--clip-low -0.5 --clip-high 1.2",

@@ -1,46 +1,60 @@
-/* facts.c - what a published model's config.json says. Chapter 13 of hf.c; it ends in
- * families.c.
+/* facts.c - what a published model's config.json says. Chapter 13 of hf.c; it
+ * ends in families.c.
  *
  * SPDX-License-Identifier: MIT
  */
 
-/* -------------------------------------------------------------------------------------------------
- * 13  Families: what a published model is called here                                     [T8]
+/* -----------------------------------------------------------------------------
+ * 13  Families: what a published model is called here                      [T8]
  *
- * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
- * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
- * and of the expert. What no table names is refused by its name, be it a tensor, a value or a key:
- * keys.h lists those that change no number of a forward; null, and an unread {} or [], say nothing.
+ * A family is a table of tensors (ours, theirs), rows of a table of keys of
+ * config.json (theirs, our flag) and a function for what takes a sentence. In
+ * names * stands for a number: of the block, and of the expert. What no table
+ * names is refused by its name, be it a tensor, a value or a key: keys.h lists
+ * those that change no number of a forward; null, and an unread {} or [], say
+ * nothing.
  *
- * Sources: the modelling code of transformers and the published files of each. */
+ * Sources: the modelling code of transformers and the published files of
+ * each. */
 
 static const Counterpart GPT2[] = {
   {"@", "transformer.h.*.", AS_IS}, {"wte", "transformer.wte", AS_IS},
-  {"wpe", "transformer.wpe", AS_IS}, {"@norm1", "@ln_1", AS_IS}, {"@wq", "@attn.c_attn", THIRDS},
+  {"wpe", "transformer.wpe", AS_IS}, {"@norm1", "@ln_1", AS_IS},
+  {"@wq", "@attn.c_attn", THIRDS},
   {"@wk", "@attn.c_attn", THIRDS}, {"@wv", "@attn.c_attn", THIRDS},
   /* [in,out], as here: its square one would fit turned as well */
-  {"@wo", "@attn.c_proj", AS_IS}, {"@norm2", "@ln_2", AS_IS}, {"@w1", "@mlp.c_fc", AS_IS},
+  {"@wo", "@attn.c_proj", AS_IS}, {"@norm2", "@ln_2", AS_IS},
+  {"@w1", "@mlp.c_fc", AS_IS},
   {"@w2", "@mlp.c_proj", AS_IS}, {"normf", "transformer.ln_f", AS_IS},
   {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 static const Counterpart NEOX[] = {
   {"@", "gpt_neox.layers.*.", AS_IS}, {"wte", "gpt_neox.embed_in", AS_IS},
-  {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@attention.query_key_value", HEADS},
-  {"@wk", "@attention.query_key_value", HEADS}, {"@wv", "@attention.query_key_value", HEADS},
-  {"@wo", "@attention.dense", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
+  {"@norm1", "@input_layernorm", AS_IS},
+  {"@wq", "@attention.query_key_value", HEADS},
+  {"@wk", "@attention.query_key_value", HEADS},
+  {"@wv", "@attention.query_key_value", HEADS},
+  {"@wo", "@attention.dense", TURNED},
+  {"@norm2", "@post_attention_layernorm", AS_IS},
   {"@w1", "@mlp.dense_h_to_4h", TURNED}, {"@w2", "@mlp.dense_4h_to_h", TURNED},
   {"normf", "gpt_neox.final_layer_norm", AS_IS}, {"wcls", "embed_out", TURNED},
   {NULL, NULL, AS_IS}};
 
-/* final_layer_norm is the norm of the feed-forward in a block, and the last one outside. */
+/* final_layer_norm is the norm of the feed-forward in a block, and the last one
+ * outside. */
 static const Counterpart OPT[] = {
-  {"@", "model.decoder.layers.*.", AS_IS}, {"wte", "model.decoder.embed_tokens", AS_IS},
-  {"win", "model.decoder.project_in", TURNED}, {"wpe", "model.decoder.embed_positions", LATER},
-  {"@norm1", "@self_attn_layer_norm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
+  {"@", "model.decoder.layers.*.", AS_IS},
+  {"wte", "model.decoder.embed_tokens", AS_IS},
+  {"win", "model.decoder.project_in", TURNED},
+  {"wpe", "model.decoder.embed_positions", LATER},
+  {"@norm1", "@self_attn_layer_norm", AS_IS},
+  {"@wq", "@self_attn.q_proj", TURNED},
   {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
-  {"@wo", "@self_attn.out_proj", TURNED}, {"@norm2", "@final_layer_norm", AS_IS},
+  {"@wo", "@self_attn.out_proj", TURNED},
+  {"@norm2", "@final_layer_norm", AS_IS},
   {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
-  {"normf", "model.decoder.final_layer_norm", AS_IS}, {"wout", "model.decoder.project_out", TURNED},
+  {"normf", "model.decoder.final_layer_norm", AS_IS},
+  {"wout", "model.decoder.project_out", TURNED},
   {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
@@ -49,120 +63,152 @@ static const Counterpart JAMBA[] = {
   {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
   {"@wo", "@self_attn.o_proj", TURNED}, {"@m.in", "@mamba.in_proj", TURNED},
   {"@m.conv", "@mamba.conv1d", TAPS}, {"@m.x", "@mamba.x_proj", TURNED},
-  {"@m.rnorm", "@mamba.dt_layernorm", AS_IS}, {"@m.bnorm", "@mamba.b_layernorm", AS_IS},
-  {"@m.cnorm", "@mamba.c_layernorm", AS_IS}, {"@m.dt", "@mamba.dt_proj", TURNED},
+  {"@m.rnorm", "@mamba.dt_layernorm", AS_IS},
+  {"@m.bnorm", "@mamba.b_layernorm", AS_IS},
+  {"@m.cnorm", "@mamba.c_layernorm", AS_IS},
+  {"@m.dt", "@mamba.dt_proj", TURNED},
   {"@m.alog", "@mamba.A_log", TURNED | BARE}, {"@m.skip", "@mamba.D", BARE},
   {"@m.out", "@mamba.out_proj", TURNED}, {"@norm2", "@pre_ff_layernorm", AS_IS},
-  {"@w1", "@feed_forward.gate_proj", TURNED}, {"@w2", "@feed_forward.up_proj", TURNED},
-  {"@w3", "@feed_forward.down_proj", TURNED}, {"@router", "@feed_forward.router", TURNED},
+  {"@w1", "@feed_forward.gate_proj", TURNED},
+  {"@w2", "@feed_forward.up_proj", TURNED},
+  {"@w3", "@feed_forward.down_proj", TURNED},
+  {"@router", "@feed_forward.router", TURNED},
   {"@e*.w1", "@feed_forward.experts.*.gate_proj", TURNED},
   {"@e*.w2", "@feed_forward.experts.*.up_proj", TURNED},
   {"@e*.w3", "@feed_forward.experts.*.down_proj", TURNED},
-  {"normf", "model.final_layernorm", AS_IS}, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  {"normf", "model.final_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 
-/* What some files also hold and no forward needs: masks, a number to mask with, frequencies. */
+/* What some files also hold and no forward needs: masks, a number to mask with,
+ * frequencies. */
 static const char *const NEEDLESS[] = {
   "transformer.h.*.attn.bias", "transformer.h.*.attn.masked_bias",
   "gpt_neox.layers.*.attention.bias", "gpt_neox.layers.*.attention.masked_bias",
   "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
-  "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
+  "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq",
+  NULL};
 
-/* config.json j as it is read: top is the object with the settings, s what becomes of them, read
- * [j->size] what was asked for. */
+/* config.json j as it is read: top is the object with the settings, s what
+ * becomes of them, read [j->size] what was asked for. */
 typedef struct Facts {
   const Json *j; const JsonValue *top; Settings *s; bool *read; Error *e;
 } Facts;
 
-/* The value of the first of these keys, apart by |, that is there, not null; a.b: b in a. */
+/* The value of the first of these keys, apart by |, that is there, not null;
+ * a.b: b in a. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
-  const JsonValue *first = NULL; char key[64];
+  const JsonValue *first = NULL;
+  char key[64];
   for (const char *at = keys; *at; at += *at == '|') {
     const JsonValue *v = f->top;
     while (v && *at && *at != '|') {
       size_t n = strcspn(at, ".|");
       snprintf(key, sizeof key, "%.*s", (int)n, at);
       v = json_get(f->j, v, key);
-      if (v && (at[n] != '.' || v->kind == JSON_OBJECT)) f->read[v - f->j->at] = true;
+      if (v && (at[n] != '.' || v->kind == JSON_OBJECT))
+        f->read[v - f->j->at] = true;
       at += n + (at[n] == '.');
     }
     at += strcspn(at, "|");
-    if (!first) first = v;
+    if (!first)
+      first = v;
   }
   return first;
 }
 
 /* A value in an error. */
 static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
-  static const char *const WORDS[] = {"null", "false", "true", "", "", "a list", "an object"};
-  if (!v) snprintf(text, 64, "none");
+  static const char *const WORDS[] = {"null", "false",  "true",     "",
+                                      "",     "a list", "an object"};
+  if (!v)
+    snprintf(text, 64, "none");
   else if (v->kind == JSON_NUMBER || v->kind == JSON_STRING)
-    snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40, f->j->text + v->at);
-  else snprintf(text, 64, "%s", WORDS[v->kind]);
+    snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40,
+             f->j->text + v->at);
+  else
+    snprintf(text, 64, "%s", WORDS[v->kind]);
   return text;
 }
 
-static int fact_fails(const Facts *f, const char *keys, const char *expected, const JsonValue *v) {
+static int fact_fails(const Facts *f, const char *keys, const char *expected,
+                      const JsonValue *v) {
   char text[64];
-  return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; no other value "
-              "is supported", f->j->name, (int)strcspn(keys, "|"), keys, expected,
+  return fail(f->e, 1,
+              "%s: expected %.*s to be %s, found %s. Try: another model; no "
+              "other value is supported",
+              f->j->name, (int)strcspn(keys, "|"), keys, expected,
               shown(f, v, text));
 }
 
 static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
   char text[64];
-  if (!json_kind(v, JSON_NUMBER) || v->size > 40) return false;    /* shown cuts it there */
+  /* shown cuts it there */
+  if (!json_kind(v, JSON_NUMBER) || v->size > 40)
+    return false;
   *x = strtod(shown(f, v, text), NULL);
   return true;
 }
 
-/* A number of least to most; integers may be written as 10000.0. Where no key is there, fallback:
- * NAN for a number that has to be there. */
-static double fact_value(const Facts *f, const char *keys, double fallback, double least,
-                         double most, bool whole) {
+/* A number of least to most; integers may be written as 10000.0. Where no key
+ * is there, fallback: NAN for a number that has to be there. */
+static double fact_value(const Facts *f, const char *keys, double fallback,
+                         double least, double most, bool whole) {
   const JsonValue *v = fact_at(f, keys);
-  char bounds[128]; double x = fallback;
-  snprintf(bounds, sizeof bounds, "%s of %.10g to %.10g", whole ? "an integer" : "a number", least,
-           most);
-  if ((v && !fact_number(f, v, &x)) || !(x >= least && x <= most) || (whole && x != floor(x)))
+  char bounds[128];
+  double x = fallback;
+  snprintf(bounds, sizeof bounds, "%s of %.10g to %.10g",
+           whole ? "an integer" : "a number", least, most);
+  if ((v && !fact_number(f, v, &x)) || !(x >= least && x <= most) ||
+      (whole && x != floor(x)))
     fact_fails(f, keys, bounds, v);
   return f->e->status ? fallback : x;
 }
 
-/* Sets a flag from a number. Where no key is there, from fallback, which may be NULL for a number
- * that has to be there, or "" for the flag's default. */
-static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
+/* Sets a flag from a number. Where no key is there, from fallback, which may be
+ * NULL for a number that has to be there, or "" for the flag's default. */
+static void fact_flag(const Facts *f, const char *keys, const char *flag,
+                      const char *fallback) {
   const Option *o = option_find(flag, MODEL);
   const JsonValue *v = fact_at(f, keys);
   const bool whole = o->kind == 'i';
   char text[64];
   if (!v && fallback) {
-    if (*fallback) option_set(o, f->s, fallback, true, f->e);
+    if (*fallback)
+      option_set(o, f->s, fallback, true, f->e);
     return;
   }
   const double x = fact_value(f, keys, NAN, o->least, o->most, whole);
-  if (f->e->status) return;
-  if (whole) snprintf(text, sizeof text, "%.0f", x);
-  else shown(f, v, text);
+  if (f->e->status)
+    return;
+  if (whole)
+    snprintf(text, sizeof text, "%.0f", x);
+  else
+    shown(f, v, text);
   option_set(o, f->s, text, true, f->e);
 }
 
 static bool fact_true(const Facts *f, const char *key, bool fallback) {
   const JsonValue *v = fact_at(f, key);
-  if (!v) return fallback;
-  if (v->kind != JSON_TRUE && v->kind != JSON_FALSE) fact_fails(f, key, "true or false", v);
+  if (!v)
+    return fallback;
+  if (v->kind != JSON_TRUE && v->kind != JSON_FALSE)
+    fact_fails(f, key, "true or false", v);
   return v->kind == JSON_TRUE;
 }
 
-/* Refuses any value of the key but this one, and but none. "false" is not false: it counts as true
- * in the library. */
+/* Refuses any value of the key but this one, and but none. "false" is not
+ * false: it counts as true in the library. */
 static void fact_must(const Facts *f, const char *key, const char *value) {
   const JsonValue *v = fact_at(f, key);
   const bool number = isdigit((unsigned char)*value);
   const bool string = !number && !strstr("true false null", value);
-  char text[64]; double x = 0;
+  char text[64];
+  double x = 0;
   const bool same = v && !strcmp(shown(f, v, text), value);
-  if (!v || (same && string == (v->kind == JSON_STRING))) return;
-  if (number && fact_number(f, v, &x) && x == strtod(value, NULL)) return;
+  if (!v || (same && string == (v->kind == JSON_STRING)))
+    return;
+  if (number && fact_number(f, v, &x) && x == strtod(value, NULL))
+    return;
   snprintf(text, sizeof text, "%.40s%s", value, same ? " without quotes" : "");
   fact_fails(f, key, text, v);
 }
@@ -172,60 +218,78 @@ static void flags_set(const Facts *f, const char *flags) {
 }
 
 /* The activation: with a gate it is a member of another row. */
-static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
-  static const char *const NAMES_OF_ACTS[][3] = {       /* theirs, ours, ours with a gate */
-    {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"}, {"relu", "relu", "reglu"},
+static void fact_act(const Facts *f, const char *key, const char *fallback,
+                     bool gated) {
+  /* theirs, ours, ours with a gate */
+  static const char *const NAMES_OF_ACTS[][3] = {
+    {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"},
+    {"relu", "relu", "reglu"},
     {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"},
-    {"gelu_new", "gelutanh", "geglutanh"}, {"gelu_pytorch_tanh", "gelutanh", "geglutanh"},
+    {"gelu_new", "gelutanh", "geglutanh"},
+    {"gelu_pytorch_tanh", "gelutanh", "geglutanh"},
     {"gelu_fast", "gelutanh", "geglutanh"}};
   const JsonValue *v = fact_at(f, key);
   char text[64];
-  if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
+  if (v)
+    fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
   for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
     if (!strcmp(NAMES_OF_ACTS[i][0], fallback)) {
-      option_set(option_find("act", MODEL), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
+      option_set(option_find("act", MODEL), f->s, NAMES_OF_ACTS[i][1 + gated],
+                 true, f->e);
       return;
     }
   fact_fails(f, key, "silu, relu or a gelu", v);
 }
 
-static void fact_yarn(const Facts *f);           /* families.c */
+static void fact_yarn(const Facts *f); /* families.c */
 
 /* Rotary positions: how the angles are stretched. */
-#define ROPE(key) "rope_scaling." key "|rope_parameters." key "|rope_parameters.full_attention." key
+#define ROPE(key) \
+  "rope_scaling." key "|rope_parameters." key \
+  "|rope_parameters.full_attention." key
 #define ROPE_TYPE ROPE("rope_type") "|" ROPE("type")
 #define ROPE_BASE ROPE("rope_theta") "|rope_theta"
 static void fact_rope(const Facts *f) {
   const JsonValue *v = fact_at(f, ROPE_TYPE), *old = fact_at(f, "rope_scaling");
-  if (old) fact_must(f, "rope_parameters", "null");        /* not both spellings at once */
-  if ((!v && !old) || json_is(f->j, v, "default")) return;
+  /* not both spellings at once */
+  if (old)
+    fact_must(f, "rope_parameters", "null");
+  if ((!v && !old) || json_is(f->j, v, "default"))
+    return;
   bool llama3 = json_is(f->j, v, "llama3");
   if (json_is(f->j, v, "dynamic"))
-    fail(f->e, 1, "%s: expected rope_scaling of type default, linear, llama3 or yarn, found "
-         "dynamic. Try: \"rope_scaling\": null there, the same up to max_position_embeddings",
+    fail(f->e, 1,
+         "%s: expected rope_scaling of type default, linear, llama3 or yarn, "
+         "found dynamic. Try: \"rope_scaling\": null there, the same up to "
+         "max_position_embeddings",
          f->j->name);
   else if (!llama3 && !json_is(f->j, v, "linear") && !json_is(f->j, v, "yarn"))
     fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn", v);
   if (f->e->status || json_is(f->j, v, "yarn")) {
-    if (!f->e->status) fact_yarn(f);
+    if (!f->e->status)
+      fact_yarn(f);
     return;
   }
   flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
   fact_flag(f, ROPE("factor"), "rope-factor", NULL);
-  if (!llama3) return;
+  if (!llama3)
+    return;
   fact_flag(f, ROPE("low_freq_factor"), "rope-low", NULL);
   fact_flag(f, ROPE("high_freq_factor"), "rope-high", NULL);
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
 }
 
-/* YaRN's m is put into the divisor of all scores (families.c), which has to be its own. */
+/* YaRN's m is put into the divisor of all scores (families.c), which has to be
+ * its own. */
 static void refuse_yarn(const Facts *f) {
   if (f->s->model.rope_scaling == ROPE_YARN)
-    fact_fails(f, "rope_scaling", "of type default, linear or llama3", fact_at(f, ROPE_TYPE));
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
+               fact_at(f, ROPE_TYPE));
 }
 
-/* A row for each key: the families that it counts for, by their letters in FAMILIES; what is done
- * with it. Rows go in order: YaRN's angles ask for head_dim and the context. */
+/* A row for each key: the families that it counts for, by their letters in
+ * FAMILIES; what is done with it. Rows go in order: YaRN's angles ask for
+ * head_dim and the context. */
 enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
   const char *families;        /* !: all but these; *: all */
@@ -235,7 +299,8 @@ typedef struct Fact {
 } Fact;
 
 static const Fact FACTS[] = {
-  /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
+  /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's
+   * default */
   {"!b",     "vocab_size",                             NUMBER, "vocab",    NULL},
   {"g",      "n_layer",                                NUMBER, "layers",   NULL},
   {"!gb",    "num_hidden_layers",                      NUMBER, "layers",   NULL},
@@ -253,8 +318,9 @@ static const Fact FACTS[] = {
   {"g",      "n_positions",                            NUMBER, "context",  NULL},
   {"!gjb",   "max_position_embeddings",                NUMBER, "context",  NULL},
   {"j",      "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
-  /* Gemma3TextConfig's defaults (configuration_gemma3.py), which gemma3's files leave out; more of
-   * them: the other rows of b, here and in families.c, gemma3_more and gemma_more there */
+  /* Gemma3TextConfig's defaults (configuration_gemma3.py), which gemma3's files
+   * leave out; more of them: the other rows of b, here and in families.c,
+   * gemma3_more and gemma_more there */
   {"b",      "vocab_size",                             NUMBER, "vocab",    "262208"},
   {"b",      "num_hidden_layers",                      NUMBER, "layers",   "26"},
   {"b",      "num_attention_heads",                    NUMBER, "heads",    "8"},
@@ -286,14 +352,16 @@ static const Fact FACTS[] = {
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
   {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
   /* ONLY: any other value is refused */
+  /* Mamba's too */
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
   {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lmqwacf", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lmqwacf", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY,
+   NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mjp",    "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
-  {"j",      "hidden_act",                             ONLY,   NULL, "silu"},  /* Mamba's too */
+  {"j",      "hidden_act",                             ONLY,   NULL, "silu"},
   {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
   {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
   {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
@@ -302,19 +370,24 @@ static const Fact FACTS[] = {
   {"*",      "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
-/* Refuses the first key of an object that nobody has read and that may count. */
+/* Refuses the first key of an object that nobody has read and that may
+ * count. */
 static void keys_known(const Facts *f, const JsonValue *object) {
   for (const JsonValue *key = object + 1, *end = f->j->at + object->next;
        key < end && !f->e->status; key = f->j->at + key[1].next) {
     char word[66], text[64];
     const JsonValue *v = key + 1;
-    const bool nothing = v->kind == JSON_NULL || (v->kind >= JSON_ARRAY && !v->size);
+    const bool nothing = v->kind == JSON_NULL ||
+                         (v->kind >= JSON_ARRAY && !v->size);
     snprintf(word, sizeof word, " %.62s ", f->j->text + key->at);
-    if (f->read[v - f->j->at] && v->kind == JSON_OBJECT) keys_known(f, v);
-    else if (!f->read[v - f->j->at] && !nothing
-             && (!strstr(IDLE, word) || strlen(word) != key->size + 2))
-      fail(f->e, 1, "%s: expected known keys, found %.60s: %s. Try: remove it if it changes no "
-           "number, or another model", f->j->name, f->j->text + key->at, shown(f, v, text));
+    if (f->read[v - f->j->at] && v->kind == JSON_OBJECT)
+      keys_known(f, v);
+    else if (!f->read[v - f->j->at] && !nothing &&
+             (!strstr(IDLE, word) || strlen(word) != key->size + 2))
+      fail(f->e, 1,
+           "%s: expected known keys, found %.60s: %s. Try: remove it if it "
+           "changes no number, or another model",
+           f->j->name, f->j->text + key->at, shown(f, v, text));
   }
 }
 
@@ -322,14 +395,21 @@ static void keys_known(const Facts *f, const JsonValue *object) {
 static void facts_read(const Facts *f, const Fact *x, char family) {
   for (; x->families; x++) {
     const bool named = strchr(x->families, family), but = *x->families == '!';
-    if (named == but && *x->families != '*') continue;
+    if (named == but && *x->families != '*')
+      continue;
     bool yes = x->without && !strcmp(x->without, "true");
     switch (x->what) {
     case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
-    case ONLY:   fact_must(f, x->keys, x->without); break;
-    case SWITCH: if (fact_true(f, x->keys, yes)) flags_set(f, x->flag); break;
-    case ANGLES: fact_flag(f, x->keys, x->flag, x->without); fact_rope(f); break;
-    default:     fact_act(f, x->keys, x->without, x->what == GATED);
+    case ONLY: fact_must(f, x->keys, x->without); break;
+    case SWITCH:
+      if (fact_true(f, x->keys, yes))
+        flags_set(f, x->flag);
+      break;
+    case ANGLES:
+      fact_flag(f, x->keys, x->flag, x->without);
+      fact_rope(f);
+      break;
+    default: fact_act(f, x->keys, x->without, x->what == GATED);
     }
   }
 }
@@ -344,32 +424,45 @@ static void gpt2_more(const Facts *f) {
 static void neox_more(const Facts *f) {
   const Config *c = &f->s->model;
   const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|rotary_pct");
-  double part = 0.25; char flags[64], same[64];
+  double part = 0.25;
+  char flags[64], same[64];
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
-  if (f->e->status) return;
-  fact_must(f, "partial_rotary_factor", v ? shown(f, v, same) : "0.25");   /* others' names */
+  if (f->e->status)
+    return;
+  /* others' names */
+  fact_must(f, "partial_rotary_factor", v ? shown(f, v, same) : "0.25");
   option_text(option_find("rope-base", MODEL), f->s, same, sizeof same);
   fact_must(f, "rope_theta", same);
   int turned = (int)(c->dim / c->heads * part);
-  if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
-  if (turned < c->dim / c->heads) refuse_yarn(f);          /* m lengthens the turned dims alone */
+  if (turned % 2)
+    fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
+  /* m lengthens the turned dims alone */
+  if (turned < c->dim / c->heads)
+    refuse_yarn(f);
   /* --rotary-dims 0 would be all of them */
-  if (turned) snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
+  if (turned)
+    snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
   flags_set(f, turned ? flags : "--pos none");
-  if (!fact_true(f, "attention_bias", true)) flags_set(f, "--bias-in ffn");
+  if (!fact_true(f, "attention_bias", true))
+    flags_set(f, "--bias-in ffn");
 }
 
 static void opt_more(const Facts *f) {
   const bool no_last = fact_true(f, "_remove_final_layer_norm", false);
-  if (!fact_true(f, "do_layer_norm_before", true)) flags_set(f, "--place post");
-  else if (no_last) fact_must(f, "_remove_final_layer_norm", "false");
+  if (!fact_true(f, "do_layer_norm_before", true))
+    flags_set(f, "--place post");
+  else if (no_last)
+    fact_must(f, "_remove_final_layer_norm", "false");
 }
 
 static void llama_more(const Facts *f) {
-  bool attention = fact_true(f, "attention_bias", false), ffn = fact_true(f, "mlp_bias", false);
-  if (attention || ffn) flags_set(f, "--linear-bias");
-  if (attention != ffn) flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
+  bool attention = fact_true(f, "attention_bias", false),
+       ffn = fact_true(f, "mlp_bias", false);
+  if (attention || ffn)
+    flags_set(f, "--linear-bias");
+  if (attention != ffn)
+    flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
 }
 
 /* null is no window; without the key, the library's default. */
@@ -388,5 +481,6 @@ static void jamba_more(const Facts *f) {
   snprintf(text, sizeof text, "%.0f", expand * c->dim);
   option_set(option_find("mamba-inner", MODEL), f->s, text, true, f->e);
   /* one expert is the plain feed-forward, without a router */
-  if (c->experts == 1) c->experts = c->expert_top = c->expert_period = c->expert_offset = 0;
+  if (c->experts == 1)
+    c->experts = c->expert_top = c->expert_period = c->expert_offset = 0;
 }

@@ -3,26 +3,34 @@
  * SPDX-License-Identifier: MIT
  */
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 16  Import: a folder or a file as a model file of sink
  *
- * Before a number is copied every tensor is accounted for: each that the family needs is there once
- * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), in
- * the order in which a forward reads them, bit by bit but for those that families.c rewrites: the
- * file says how a tensor lies (2). */
+ * Before a number is copied every tensor is accounted for: each that the family
+ * needs is there once in its shape, and nothing else is there. Then they are
+ * copied, or only pointed at (--link), in the order in which a forward reads
+ * them, bit by bit but for those that families.c rewrites: the file says how a
+ * tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
-static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
+static int their_shape(const Config *c, const Tensor *x, int how,
+                       uint64_t shape[RANK_MOST]) {
   uint64_t in = (uint64_t)x->rows, out = (uint64_t)x->cols;
   bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
   shape[0] = matrix && turned ? out : in;
   shape[1] = turned ? in : out;
-  if (how == LATER) shape[0] += 2;
-  if (how == THIRDS) shape[matrix] *= 3;
-  if (how == HEADS) shape[0] *= 3;
-  if (how & FUSED) shape[0] = fused_rows(c, x->name, &in);
-  if (how & STACKED) return stacked_shape(c, x, shape);
-  if (how != TAPS) return x->rank;
+  if (how == LATER)
+    shape[0] += 2;
+  if (how == THIRDS)
+    shape[matrix] *= 3;
+  if (how == HEADS)
+    shape[0] *= 3;
+  if (how & FUSED)
+    shape[0] = fused_rows(c, x->name, &in);
+  if (how & STACKED)
+    return stacked_shape(c, x, shape);
+  if (how != TAPS)
+    return x->rank;
   shape[0] = out;
   shape[1] = 1;
   shape[2] = in;
@@ -30,12 +38,15 @@ static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape
 }
 
 /* Where the numbers of a tensor of ours lie in the stored one. */
-static Extent their_extent(const Config *c, const Tensor *x, int how, const Entry *s) {
-  uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8, all = s->end - s->begin;
-  Extent at = {0, s->begin, all, all};         /* which file: copy_tensors */
+static Extent their_extent(const Config *c, const Tensor *x, int how,
+                           const Entry *s) {
+  uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8,
+           all = s->end - s->begin;
+  Extent at = {0, s->begin, all, all}; /* which file: copy_tensors */
   const char *last = x->name + strlen(x->name) - 1;
   uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
-  if (how == LATER) {                          /* the first two rows are for padding */
+  /* the first two rows are for padding */
+  if (how == LATER) {
     at.at += 2 * bytes * (uint64_t)x->cols;
     at.run = bytes * (uint64_t)tensor_count(x);
   }
@@ -46,10 +57,12 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
     at.run = bytes * (uint64_t)tensor_count(x);
   }
   /* each row holds q, k and v of all heads, one after the other */
-  if (how == THIRDS) at.run = bytes * (uint64_t)(x->rank == 2 ? x->cols : x->rows);
+  if (how == THIRDS)
+    at.run = bytes * (uint64_t)(x->rank == 2 ? x->cols : x->rows);
   /* the rows of q, of k and of v of one head, then those of the next */
   if (how == HEADS)
-    at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->rows : 1);
+    at.run = bytes * (uint64_t)c->head_dim *
+             (uint64_t)(x->rank == 2 ? x->rows : 1);
   if (how == THIRDS || how == HEADS) {
     at.at += part * at.run;
     at.stride = 3 * at.run;
@@ -57,10 +70,14 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
   return at;
 }
 
-typedef struct Planned { Entry *from, *scales; int how; } Planned;
+typedef struct Planned {
+  Entry *from, *scales;
+  int how;
+} Planned;
 
 /* By its name in full, or without the family's prefix. */
-static Entry *entry_find(const Folder *f, const Family *family, const char *name) {
+static Entry *entry_find(const Folder *f, const Family *family,
+                         const char *name) {
   size_t n = strlen(family->prefix);
   Entry *x = folder_find(f, name);
   return x || strncmp(name, family->prefix, n) ? x : folder_find(f, name + n);
@@ -69,26 +86,35 @@ static Entry *entry_find(const Folder *f, const Family *family, const char *name
 static void shape_text(char text[160], int rank, const uint64_t *shape) {
   int n = snprintf(text, 160, "[");
   for (int i = 0; i < rank; i++)
-    n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "", (unsigned long long)shape[i]);
+    n += snprintf(text + n, 160 - (size_t)n, "%s%llu", i ? "," : "",
+                  (unsigned long long)shape[i]);
   snprintf(text + n, 160 - (size_t)n, "]");
 }
 
-/* A tensor of the folder, its format and shape checked; packed: its numbers are bytes. */
-static int plan_entry(Entry **to, const char *name, int rank, const uint64_t *shape, bool packed,
-                      const Folder *f, const Family *family, Error *e) {
+/* A tensor of the folder, its format and shape checked; packed: its numbers are
+ * bytes. */
+static int plan_entry(Entry **to, const char *name, int rank,
+                      const uint64_t *shape, bool packed, const Folder *f,
+                      const Family *family, Error *e) {
   char wanted[160], found[160];
   shape_text(wanted, rank, shape);
   Entry *s = entry_find(f, family, name);
   if (!s)
-    return fail(e, 1, "%s: expected tensor %s %s, found none of this name. Try: a %s with all "
-                      "its files", f->path, name, wanted, family->type);
+    return fail(e, 1,
+                "%s: expected tensor %s %s, found none of this name. Try: a %s "
+                "with all its files",
+                f->path, name, wanted, family->type);
   shape_text(found, s->rank, s->shape);
   if (strcmp(wanted, found))
-    return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
-                      "it", f->shard[s->file].path, name, wanted, found);
+    return fail(e, 1,
+                "%s: expected %s of %s, found %s. Try: the config.json that "
+                "belongs to it",
+                f->shard[s->file].path, name, wanted, found);
   if (packed ? strcmp(FORMATS[s->format].tag, "U8") : s->format >= FORMATS_READ)
-    return fail(e, 1, "%s: expected %s in %s, found %s. Try: a model that is not quantised, saved "
-                      "in one of these", f->shard[s->file].path, name,
+    return fail(e, 1,
+                "%s: expected %s in %s, found %s. Try: a model that is not "
+                "quantised, saved in one of these",
+                f->shard[s->file].path, name,
                 packed ? "U8" : "F32, F16 or BF16", FORMATS[s->format].tag);
   s->used = true;
   *to = s;
@@ -98,8 +124,10 @@ static int plan_entry(Entry **to, const char *name, int rank, const uint64_t *sh
 static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
                        const Family *family, Error *e) {
   const Tensor *x = list->all[i];
-  char name[160], packed[176]; uint64_t shape[RANK_MOST];
-  if (counterpart(family->tensors, x, name, &p->how, e) || p->how & IN_CONFIG) return e->status;
+  char name[160], packed[176];
+  uint64_t shape[RANK_MOST];
+  if (counterpart(family->tensors, x, name, &p->how, e) || p->how & IN_CONFIG)
+    return e->status;
   int rank = their_shape(&list->c, x, p->how, shape);
   snprintf(packed, sizeof packed, "%s_blocks", name);
   if (!(p->how & STACKED) || x->rank < 2 || !entry_find(f, family, packed))
@@ -107,16 +135,22 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
   packed_shape(shape);
   plan_entry(&p->from, packed, 4, shape, true, f, family, e);
   snprintf(packed, sizeof packed, "%s_scales", name);
-  return e->status ? e->status : plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
+  return e->status
+             ? e->status
+             : plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
 }
 
 static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
-  const Entry *x[2] = {a, b}; uint64_t hash[2];
+  const Entry *x[2] = {a, b};
+  uint64_t hash[2];
   for (int i = 0; i < 2; i++) {
     FILE *in = fopen(f->shard[x[i]->file].path, "rb");
-    const bool good = in && bytes_hash(in, x[i]->begin, x[i]->end - x[i]->begin, &hash[i]);
-    if (in) fclose(in);
-    if (!good) return false;
+    const bool good = in && bytes_hash(in, x[i]->begin, x[i]->end - x[i]->begin,
+                                       &hash[i]);
+    if (in)
+      fclose(in);
+    if (!good)
+      return false;
   }
   return a->format == b->format && hash[0] == hash[1];
 }
@@ -127,44 +161,59 @@ static bool needless(const Family *family, const Config *c, const char *name) {
   const size_t n = strlen(family->prefix);
   for (int i = 0; NEEDLESS[i]; i++) {
     bool ours = !strncmp(NEEDLESS[i], family->prefix, n);
-    if (ours && (fits(NEEDLESS[i], name, number) || fits(NEEDLESS[i] + n, name, number)))
+    if (ours && (fits(NEEDLESS[i], name, number) ||
+                 fits(NEEDLESS[i] + n, name, number)))
       return number[0] < c->layers;
   }
   return false;
 }
 
-/* Every tensor of the model, and every one that is stored, or an error that names the first. */
-static int plan(Planned *p, const Model *list, const Folder *f, const Family *family, Error *e) {
+/* Every tensor of the model, and every one that is stored, or an error that
+ * names the first. */
+static int plan(Planned *p, const Model *list, const Folder *f,
+                const Family *family, Error *e) {
   const Entry *embedding = NULL;
   const Counterpart *last = family->tensors;
-  while (last[1].ours) last++;
+  while (last[1].ours)
+    last++;
   for (int i = 0; i < list->n_tensors; i++) {
-    if (plan_tensor(&p[i], list, i, f, family, e)) return e->status;
-    if (!strcmp(list->all[i]->name, "wte")) embedding = p[i].from;
+    if (plan_tensor(&p[i], list, i, f, family, e))
+      return e->status;
+    if (!strcmp(list->all[i]->name, "wte"))
+      embedding = p[i].from;
   }
   for (idx i = 0; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i];
     const size_t n = strlen(last->theirs);
-    if (list->c.tied && !strncmp(x->name, last->theirs, n) && !strcmp(x->name + n, ".weight")) {
-      if (same_bytes(f, x, embedding)) continue;           /* said twice */
-      return fail(e, 1, "%s: expected %s to be the embedding, to which config.json ties it, found "
-                  "other numbers. Try: \"tie_word_embeddings\": false there",
-                  f->shard[x->file].path, x->name);
+    if (list->c.tied && !strncmp(x->name, last->theirs, n) &&
+        !strcmp(x->name + n, ".weight")) {
+      /* said twice */
+      if (same_bytes(f, x, embedding))
+        continue;
+      return fail(
+          e, 1,
+          "%s: expected %s to be the embedding, to which config.json ties it, "
+          "found other numbers. Try: \"tie_word_embeddings\": false there",
+          f->shard[x->file].path, x->name);
     }
     if (!x->used && !needless(family, &list->c, x->name))
-      return fail(e, 1, "%s: expected the tensors of a %s of %d layers, found %.100s too. "
-                        "Try: the config.json that belongs to it", f->shard[x->file].path,
-                  family->type, list->c.layers, x->name);
+      return fail(e, 1,
+                  "%s: expected the tensors of a %s of %d layers, found %.100s "
+                  "too. Try: the config.json that belongs to it",
+                  f->shard[x->file].path, family->type, list->c.layers,
+                  x->name);
   }
   return 0;
 }
 
 /* The tensors of a plan, in the model's order. */
-static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool link, Error *e) {
+static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f,
+                        bool link, Error *e) {
   int *source = grab(f->shards, sizeof *source, e);
   stop_gently();
   for (int i = 0; i < f->shards && !e->status; i++)
-    source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
+    source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link,
+                                  e);
   for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
     const Tensor *x = w->head.list.all[i];
     const Entry *s = p[i].from;
@@ -175,149 +224,212 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
-    if (p[i].how & PLUS_ONE) plus_one_copy(w, s->name, s->format, &at, e);
-    else if (p[i].how & STACKED) stacked_copy(w, s, p[i].scales, source, e);
-    else model_file_copy(w, s->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
+    if (p[i].how & PLUS_ONE)
+      plus_one_copy(w, s->name, s->format, &at, e);
+    else if (p[i].how & STACKED)
+      stacked_copy(w, s, p[i].scales, source, e);
+    else
+      model_file_copy(w, s->name, s->format,
+                      turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
   }
   free(source);
   return e->status;
 }
 
-/* llama2.c's file, as if it were a safetensors file of a llama: 7 integers of 32 bits (dim, hidden,
- * layers, heads, key heads, vocabulary, context; a vocabulary below 0 means an unembedding of its
- * own), then 32-bit floats, end to end: each row of this table, of all blocks in turn. Heads pair
- * dims (2p, 2p + 1). */
+/* llama2.c's file, as if it were a safetensors file of a llama: 7 integers of
+ * 32 bits (dim, hidden, layers, heads, key heads, vocabulary, context; a
+ * vocabulary below 0 means an unembedding of its own), then 32-bit floats, end
+ * to end: each row of this table, of all blocks in turn. Heads pair dims (2p,
+ * 2p + 1). */
 enum { BIN_HEAD = 28, BIN_NAME = 160 };
 
+/* cosines and sines [T,D], which are made anew */
 static const char *const BIN[] = {
-  "wte", "l*.norm1", "l*.wq", "l*.wk", "l*.wv", "l*.wo", "l*.norm2", "l*.w1", "l*.w3", "l*.w2",
-  "normf", "",                 /* cosines and sines [T,D], which are made anew */
+  "wte", "l*.norm1", "l*.wq", "l*.wk", "l*.wv", "l*.wo", "l*.norm2", "l*.w1",
+  "l*.w3", "l*.w2",
+  "normf", "",
   "wcls"};
 
 /* Fills s->model from the head. */
-static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char *path, Error *e) {
-  static const char *const FLAGS[] = {"dim", "ffn", "layers", "heads", "kv-heads", "vocab",
-                                      "context"};
+static int bin_head(Settings *s, const unsigned char head[BIN_HEAD],
+                    const char *path, Error *e) {
+  static const char *const FLAGS[] = {"dim",      "ffn",   "layers", "heads",
+                                      "kv-heads", "vocab", "context"};
   settings_default(s);
   if (number_at(head, 4) == 0x616B3432)
-    return fail(e, 1, "%s: expected version 0 of llama2.c's format, found a later one. Try: its "
-                      "export.py with --version 0", path);
+    return fail(e, 1,
+                "%s: expected version 0 of llama2.c's format, found a later "
+                "one. Try: its export.py with --version 0",
+                path);
   for (int i = 0; i < 7; i++) {
     const Option *o = option_find(FLAGS[i], MODEL);
     int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
     char text[32];
     if (o->field == offsetof(Settings, model.vocab)) {
       s->model.tied = n > 0;
-      if (n < 0) n = -n;
+      if (n < 0)
+        n = -n;
     }
     if (n < (int64_t)o->least || n > (int64_t)o->most)
-      return fail(e, 1, "%s: expected %s of %.10g to %.10g in a file of llama2.c, found %lld. Try: "
-                  "check that it is one", path, o->flag, o->least, o->most, (long long)n);
+      return fail(e, 1,
+                  "%s: expected %s of %.10g to %.10g in a file of llama2.c, "
+                  "found %lld. Try: check that it is one",
+                  path, o->flag, o->least, o->most, (long long)n);
     snprintf(text, sizeof text, "%lld", (long long)n);
     option_set(o, s, text, true, e);
   }
   s->model.rope_pairing = PAIR_INTERLEAVED;
   const Config *c = &s->model;
   if (c->dim % c->heads || c->heads % c->kv_heads)
-    return fail(e, 1, "%s: expected heads that divide the width and key heads that divide the "
-                      "heads, found %d, %d and %d. Try: check that it is llama2.c's", path, c->dim,
-                      c->heads, c->kv_heads);
+    return fail(
+        e, 1,
+        "%s: expected heads that divide the width and key heads that divide "
+        "the heads, found %d, %d and %d. Try: check that it is llama2.c's",
+        path, c->dim, c->heads, c->kv_heads);
   return e->status;
 }
 
 /* Resolves s->model, which `from` described. */
 static int settings_resolve(Settings *s, const char *from, Error *e) {
   Error own = {0};
-  if (!config_resolve(&s->model, &own)) return 0;
-  return fail(e, 1, "%s: expected a model that sink supports, found %s", from, own.text);
+  if (!config_resolve(&s->model, &own))
+    return 0;
+  return fail(e, 1, "%s: expected a model that sink supports, found %s", from,
+              own.text);
 }
 
-/* Fills s->model and f, as folder_open does, from the file at path of `size` bytes. */
-static int bin_open(Folder *f, Settings *s, const char *path, const unsigned char head[BIN_HEAD],
-                    uint64_t size, Error *e) {
-  Model list = {0}; uint64_t at = BIN_HEAD;
+/* Fills s->model and f, as folder_open does, from the file at path of `size`
+ * bytes. */
+static int bin_open(Folder *f, Settings *s, const char *path,
+                    const unsigned char head[BIN_HEAD], uint64_t size,
+                    Error *e) {
+  Model list = {0};
+  uint64_t at = BIN_HEAD;
   *f = (Folder){.path = path};
   if (bin_head(s, head, path, e) || settings_resolve(s, path, e) ||
-      model_list(&list, &s->model, e)) return e->status;
+      model_list(&list, &s->model, e))
+    return e->status;
   f->shard = grab(1, sizeof *f->shard, e);
   f->tensor = grab(list.n_tensors, sizeof *f->tensor, e);
   f->names = grab(list.n_tensors, BIN_NAME, e);
-  if (!e->status && !path_make(f->shard[0].path, e, "%s", path)) f->shards = 1;
+  if (!e->status && !path_make(f->shard[0].path, e, "%s", path))
+    f->shards = 1;
   for (size_t i = 0; i < sizeof BIN / sizeof BIN[0] && !e->status; i++) {
-    if (!*BIN[i]) at += 4 * (uint64_t)list.c.context * (uint64_t)list.c.head_dim;
+    if (!*BIN[i])
+      at += 4 * (uint64_t)list.c.context * (uint64_t)list.c.head_dim;
     for (int k = 0; k < list.n_tensors && !e->status; k++) {
       const Tensor *ours = list.all[k];
       char *name = f->names + f->tensors * BIN_NAME;
       int how, number[2];
-      if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e)) continue;
+      if (!fits(BIN[i], ours->name, number) ||
+          counterpart(LLAMA, ours, name, &how, e))
+        continue;
       Entry *x = &f->tensor[f->tensors++];
-      *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
+      *x = (Entry){.name = name,
+                   .format = DTYPE_F32,
+                   .begin = at,
                    .end = at + 4 * (uint64_t)tensor_count(ours)};
       x->rank = their_shape(&list.c, ours, how, x->shape);
       at = x->end;
     }
   }
   model_free(&list);
-  if (e->status) return e->status;
+  if (e->status)
+    return e->status;
   f->shard[0].head = BIN_HEAD;
   if (at != size)
-    return fail(e, 1, "%s: expected %llu bytes for the shape in its header, found %llu. Try: "
-                      "download it again", path, (unsigned long long)at, (unsigned long long)size);
+    return fail(e, 1,
+                "%s: expected %llu bytes for the shape in its header, found "
+                "%llu. Try: download it again",
+                path, (unsigned long long)at, (unsigned long long)size);
   return folder_sort(f, e);
 }
 
-/* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and f, to be freed. */
-static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one, Error *e) {
-  unsigned char head[BIN_HEAD]; char name[1024]; uint64_t size = 0; Json config = {0};
+/* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and f,
+ * to be freed. */
+static const Family *published_open(Folder *f, Settings *s, const char *from,
+                                    bool *one, Error *e) {
+  unsigned char head[BIN_HEAD];
+  char name[1024];
+  uint64_t size = 0;
+  Json config = {0};
   const Family *family = NULL;
   FILE *in = fopen(from, "rb");
-  *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
-  if (*one && !file_size(in, &size)) fail(e, 1, "%s: cannot be read. Try: check the disk", from);
-  if (in) fclose(in);
+  /* a folder cannot be read */
+  *one = in && fread(head, 1, sizeof head, in) == sizeof head;
+  if (*one && !file_size(in, &size))
+    fail(e, 1, "%s: cannot be read. Try: check the disk", from);
+  if (in)
+    fclose(in);
   if (*one) {
     if (!memcmp(head, "PK\003\004", 4) || head[0] == '{' || head[8] == '{')
-      fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. "
-                 "Try: the folder with its config.json", from);
-    return e->status || bin_open(f, s, from, head, size, e) ? NULL : &FAMILIES[LLAMA_FAMILY];
+      fail(e, 1,
+           "%s: expected a folder or a file of llama2.c, found one file of a "
+           "folder. Try: the folder with its config.json",
+           from);
+    return e->status || bin_open(f, s, from, head, size, e)
+               ? NULL
+               : &FAMILIES[LLAMA_FAMILY];
   }
-  if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e))
+  if (!path_make(name, e, "%s/config.json", from) &&
+      !json_load(&config, name, e))
     family = family_read(&config, s, e);
   json_free(&config);
   if (family && !folder_open(f, from, e) &&
-      (family->tensors != GEMMA_IMAGE || !image_out(f, e))) settings_resolve(s, from, e);
+      (family->tensors != GEMMA_IMAGE || !image_out(f, e)))
+    settings_resolve(s, from, e);
   return family;
 }
 
-/* A published model as the model file `out`; a folder, or a file of llama2.c. tokenizer: a file or
- * folder, "" for the folder's own, which goes to `out`.tok. One that sink cannot be does not keep
- * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
-static int import_model(const char *from, const char *out, bool link, const char *tokenizer,
-                        Error *e) {
-  Bytes file = {0}; Tokenizer t = {0}; char words[1024]; bool one;
-  Settings s; Folder f = {0}; ModelWriter w; Error own = {0};
+/* A published model as the model file `out`; a folder, or a file of llama2.c.
+ * tokenizer: a file or folder, "" for the folder's own, which goes to
+ * `out`.tok. One that sink cannot be does not keep a model from being looked at
+ * with ids made elsewhere: it is told on stderr. Prints a line. */
+static int import_model(const char *from, const char *out, bool link,
+                        const char *tokenizer, Error *e) {
+  Bytes file = {0};
+  Tokenizer t = {0};
+  char words[1024];
+  bool one;
+  Settings s;
+  Folder f = {0};
+  ModelWriter w;
+  Error own = {0};
   const Family *family = published_open(&f, &s, from, &one, e);
   path_make(words, e, "%s.tok", out);
-  if (!e->status && *tokenizer) tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
-  else if (!e->status && !one && tokenizer_from(from, s.model.vocab, &file, &t, &own))
+  if (!e->status && *tokenizer)
+    tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
+  else if (!e->status && !one &&
+           tokenizer_from(from, s.model.vocab, &file, &t, &own))
     fprintf(stderr, "hf: its tokenizer is left out: %s\n", own.text);
-  if (*tokenizer || !one) s.data.bos = t.published ? t.published->begins : t.bos == TOKEN_BOS;
+  if (*tokenizer || !one)
+    s.data.bos = t.published ? t.published->begins : t.bos == TOKEN_BOS;
   s.data.fix_token = t.vocab && !t.published && t.bos == TOKEN_FIX;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
     int tensors = w.head.list.n_tensors;
     idx count = w.head.list.count;
     Planned *p = grab(tensors, sizeof *p, e);
-    if (p && !plan(p, &w.head.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
+    if (p && !plan(p, &w.head.list, &f, family, e))
+      copy_tensors(&w, p, &f, link, e);
     free(p);
-    if (!model_file_end(&w, e) && t.vocab) file_write(words, file.at, file.size, e);
-    else if (!e->status) remove(words);                    /* an older model's, with --force */
+    if (!model_file_end(&w, e) && t.vocab)
+      file_write(words, file.at, file.size, e);
+    /* an older model's, with --force */
+    else if (!e->status)
+      remove(words);
     if (!e->status && f.left_out)
-      fprintf(stderr, "hf: left out: the image part, %lld tensors (vision_tower.*, "
-              "multi_modal_projector.*). Texts alone: no image tokens\n", (long long)f.left_out);
+      fprintf(stderr,
+              "hf: left out: the image part, %lld tensors (vision_tower.*, "
+              "multi_modal_projector.*). Texts alone: no image tokens\n",
+              (long long)f.left_out);
     if (!e->status)
-      printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
-             family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
-             t.vocab ? words : "none", out);
+      printf("family=%s tensors=%d parameters=%lld files=%d linked=%s "
+             "tokenizer=%s out=%s\n",
+             family->type, tensors, (long long)count, f.shards,
+             link ? "yes" : "no", t.vocab ? words : "none", out);
   }
-  tokenizer_free(&t); bytes_free(&file); folder_free(&f);
+  tokenizer_free(&t);
+  bytes_free(&file);
+  folder_free(&f);
   return e->status;
 }

@@ -7,9 +7,10 @@
  * Part of hf.c. Each part is a value that set-up fills in (a window, a table of
  * angles), or a seam of sink.c (sink.h, Seams). */
 
-/* --- Values by layer -------------------------------------------------------- */
+/* --- Values by layer ------------------------------------------------------ */
 
-/* w of layer l (from 0), or 0 where it sees all: to one layer in each period, at
+/* w of layer l (from 0), or 0 where it sees all: to one layer in each period,
+ * at
  * the offset, or (window_others) to all but that. */
 static int config_window(const Config *c, int l) {
   bool named = !c->window_period || l % c->window_period == c->window_offset;
@@ -31,7 +32,9 @@ static int config_experts(const Config *c, int l) {
   return has_some ? c->experts : 0;
 }
 
-static bool if_long(const Config *c) { return c->rope_scaling == ROPE_LONGROPE; }
+static bool if_long(const Config *c) {
+  return c->rope_scaling == ROPE_LONGROPE;
+}
 static bool if_cut(const Config *c) {
   return c->expert_limit > 0 && config_gated(c);
 }
@@ -42,7 +45,8 @@ static bool rope_is_local(const Config *c, int l) {
 }
 
 /* 1/sqrt(D), or of --score-divisor: Gemma's or YaRN's (layers that turn by
- * --rope-local do without YaRN's); in some models also 1/(l+1), so that the deeper
+ * --rope-local do without YaRN's); in some models also 1/(l+1), so that the
+ * deeper
  * a block, the evener its rows begin. */
 static real score_scale(const Config *c, int l) {
   bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
@@ -51,10 +55,12 @@ static real score_scale(const Config *c, int l) {
   return (real)(1 / sqrt(divisor) / (c->score_by_layer ? l + 1 : 1));
 }
 
-/* --- Angles ----------------------------------------------------------------- */
+/* --- Angles --------------------------------------------------------------- */
 
-/* w of a pair, in radians a position. ROPE_LINEAR divides all by a factor; Llama
- * 3.1 and YaRN divide pairs with fewer than `low` turns in the original context,
+/* w of a pair, in radians a position. ROPE_LINEAR divides all by a factor;
+ * Llama
+ * 3.1 and YaRN divide pairs with fewer than `low` turns in the original
+ * context,
  * keep those above `high`, and blend between. longrope: families.c. */
 static double rope_frequency(const Config *c, int pair) {
   double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
@@ -62,15 +68,17 @@ static double rope_frequency(const Config *c, int pair) {
     return w;
   if (c->rope_scaling == ROPE_LINEAR)
     return w / c->rope_factor;
-  double turns = c->rope_original * w / (2 * PI);   /* in the original context */
+  /* in the original context */
+  double turns = c->rope_original * w / (2 * PI);
   double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
-  if (c->rope_scaling == ROPE_YARN)      /* it blends by the logarithm of them */
+  /* it blends by the logarithm of them */
+  if (c->rope_scaling == ROPE_YARN)
     kept = log(turns / c->rope_low) / log(c->rope_high / c->rope_low);
-  kept = fmin(fmax(kept, 0), 1);         /* 0: divided, 1: w */
+  kept = fmin(fmax(kept, 0), 1); /* 0: divided, 1: w */
   return w * (kept + (1 - kept) / c->rope_factor);
 }
 
-static void long_tabulate(const Model *m, Acts *a, idx N);   /* families.c */
+static void long_tabulate(const Model *m, Acts *a, idx N); /* families.c */
 
 /* The tables, once; LongRoPE's change with the rows that a forward has. */
 static void models_tables(const Model *m, Acts *a, idx N) {
@@ -98,12 +106,13 @@ static void models_tables(const Model *m, Acts *a, idx N) {
     long_tabulate(m, a, N);
 }
 
-/* --- Embedding and unembedding ---------------------------------------------- */
+/* --- Embedding and unembedding -------------------------------------------- */
 
 /* A row of a matrix that stays in its file: stored.c. */
 static void stored_row(const Tensor *t, idx row, real *to);
 
-/* rows [T,C] = f wte[id] (W_in), with f of --embed-scale. a->embed [B,T,E] keeps
+/* rows [T,C] = f wte[id] (W_in), with f of --embed-scale. a->embed [B,T,E]
+ * keeps
  * the rows of wte for dW_in. */
 static void models_embed(const Model *m, Acts *a, const int *ids, int T,
                          real *rows) {
@@ -123,15 +132,16 @@ static void models_embed(const Model *m, Acts *a, const int *ids, int T,
     linear_forward(rows, e, &m->win, T);
 }
 
-/* h = e W_in, e = f wte[id]:  dW_in += e^T dh, de = dh W_in^T, dwte[id] += f de. */
-static void models_embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
-                                  const real *dh) {
+/* h = e W_in, e = f wte[id]:  dW_in += e^T dh, de = dh W_in^T, dwte[id] += f
+ *                             de. */
+static void models_embed_backward(Model *m, Acts *a, const int *ids, int B,
+                                  int T, const real *dh) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
   real f = c->embed_scale > 0 ? (real)c->embed_scale : 1;
   for (idx b = 0; E != C && b < B; b++) {
     const real *drows = dh + (b * N + first) * C;
-    real *e = a->embed + b * T * E;      /* [T,E], and de over it */
+    real *e = a->embed + b * T * E; /* [T,E], and de over it */
     matmul(m->win.d, C, transpose_of(e, E), rows_of(drows, C), E, C, T, true);
     matmul(e, E, rows_of(drows, C), transpose_of(m->win.w, C), T, E, C, false);
   }
@@ -191,7 +201,8 @@ static void models_logits_backward(Model *m, Acts *a, idx R) {
   /* z = in W_cls */
   if (c->tied) {
     matmul(din, E, dy, rows_of(m->wte.w, E), R, E, V, false);
-    matmul(m->wte.d, E, transpose_of(a->logits, V), rows_of(in, E), V, E, R, true);
+    matmul(m->wte.d, E, transpose_of(a->logits, V), rows_of(in, E), V, E, R,
+           true);
   } else {
     linear_backward(din, false, a->logits, in, &m->wcls, R);
   }
@@ -200,17 +211,18 @@ static void models_logits_backward(Model *m, Acts *a, idx R) {
     linear_backward(a->dslice, false, a->doutp, a->slice, &m->wout, R);
 }
 
-/* --- Which rows fit, which tensors there are -------------------------------- */
+/* --- Which rows fit, which tensors there are ------------------------------ */
 
 static int models_resolve(Config *c, Error *e) {
   int period = c->attention_period;
   int attending = period < c->layers ? period : c->layers;
-  bool blends = c->rope_scaling == ROPE_LLAMA3 || c->rope_scaling == ROPE_YARN
-                || c->rope_scaling == ROPE_LONGROPE;
+  bool blends = c->rope_scaling == ROPE_LLAMA3 ||
+                c->rope_scaling == ROPE_YARN ||
+                c->rope_scaling == ROPE_LONGROPE;
   bool falls = !(c->rope_high > c->rope_low);
   if (!c->embed_dim)
     c->embed_dim = c->dim;
-  if (period) {                          /* as Mamba's authors have it */
+  if (period) { /* as Mamba's authors have it */
     c->mamba_inner = c->mamba_inner ? c->mamba_inner : 2 * c->dim;
     c->mamba_state = c->mamba_state ? c->mamba_state : 16;
     c->mamba_conv = c->mamba_conv ? c->mamba_conv : 4;
@@ -219,14 +231,17 @@ static int models_resolve(Config *c, Error *e) {
   if (c->experts && !c->expert_top)
     c->expert_top = c->experts < 2 ? c->experts : 2;
   if (blends && (falls || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))))
-    return fail(e, 2, "--rope-high must be above --rope-low. Try: --rope-low "
+    return fail(e, 2,
+                "--rope-high must be above --rope-low. Try: --rope-low "
                 "1 --rope-high 4");
   if (c->window_period && c->window_offset >= c->window_period)
     return fail(e, 2, "--window-offset %d: no such block. Try: at most %d",
                 c->window_offset, c->window_period - 1);
   if (period && c->attention_offset >= attending)
-    return fail(e, 2, "--attention-offset %d: no block would attend. Try: at "
-                "most %d", c->attention_offset, attending - 1);
+    return fail(e, 2,
+                "--attention-offset %d: no block would attend. Try: at "
+                "most %d",
+                c->attention_offset, attending - 1);
   if (c->expert_period && c->expert_offset >= c->expert_period)
     return fail(e, 2, "--expert-offset %d: no such block. Try: at most %d",
                 c->expert_offset, c->expert_period - 1);
@@ -254,7 +269,8 @@ static bool models_lacks(const Model *m, int l, const char *name) {
     return c->bias_in == BIAS_QKV || c->bias_in == BIAS_ATTENTION;
   if (one_of(name, QKV))
     return c->bias_in == BIAS_FFN;
-  return !strcmp(name, "bo") && (c->bias_in == BIAS_QKV || c->bias_in == BIAS_FFN);
+  return !strcmp(name, "bo") &&
+         (c->bias_in == BIAS_QKV || c->bias_in == BIAS_FFN);
 }
 
 /* "l0.e3.w1" and so on. */
@@ -313,7 +329,7 @@ static void models_tensors(Model *m, int l, const Tensor *after) {
   Layer *w = &m->layer[l];
   if (after == &w->norm1.b && !l && if_long(c))
     has(m, &m->layer[0].factors, true, "rope", 0, c->rotary_dims, 0,
-                INITIAL_ONE);
+        INITIAL_ONE);
   if (after == &w->norm1.b && !config_attends(c, l))
     mamba_tensors(m, l);
   if (after == &w->norm2.b)

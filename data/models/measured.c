@@ -1,63 +1,78 @@
-/* measured.c - the statements of sink.c, chapter 7, on a model. Chapter 18 of hf.c.
+/* measured.c - the statements of sink.c, chapter 7, on a model. Chapter 18 of
+ * hf.c.
  *
  * SPDX-License-Identifier: MIT
  */
 
-/* -------------------------------------------------------------------------------------------------
- * 18  [E1] [E4] [E10] The statements of chapter 7 on a trained or a published model
+/* -----------------------------------------------------------------------------
+ * 18  [E1] [E4] [E10] The statements of chapter 7 on a trained or a published
+ *     model
  *
- * A statement is measured where the model has what it presupposes; where the states of a repeated
- * token must part, that they do is the control. Propositions 1 to 4 become questions: their bound
- * on A_ti must hold, but whether "no attention sink on repeated tokens" does, the model says.
- * A model of any size is read from its file, once for each of three forwards: a token again and
- * again, random tokens, and these with their second half changed. */
-enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
+ * A statement is measured where the model has what it presupposes; where the
+ * states of a repeated token must part, that they do is the control.
+ * Propositions 1 to 4 become questions: their bound on A_ti must hold, but
+ * whether "no attention sink on repeated tokens" does, the model says. A model
+ * of any size is read from its file, once for each of three forwards: a token
+ * again and again, random tokens, and these with their second half changed. */
+/* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
+enum { TRAINED_T = 32 };
 
-/* Trained models amplify a rounding more than toys: large states, and scores of tens of nats. */
+/* Trained models amplify a rounding more than toys: large states, and scores of
+ * tens of nats. */
 #define TRAINED_STATES (10 * STATES)
 #define TRAINED_ROWS (100 * STATES)
 
-/* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
- * repeated token that stay equal (7.2), or need not; what propositions 1, 2, 3 and 4 are about;
- * scores that are q k^T; no prefix as far as the second half; states of such a token that part. */
+/* What a model has: rows that sum to the scale; a token 1 that sees itself
+ * alone; states of a repeated token that stay equal (7.2), or need not; what
+ * propositions 1, 2, 3 and 4 are about; scores that are q k^T; no prefix as far
+ * as the second half; states of such a token that part. */
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512, APART_SURELY = 1024 };
 
-/* Whether the states of a repeated token, which are not all equal by law, must part. They do by
- * their positions, and by row sums that grow with the keys; but log n or 1 / n may take that back,
- * a row that sees itself alone has no others, and a sum of ReLUs may be 0 or 1 in every row. Nor is
- * a sum felt behind XSA or a head norm: without x*, o is a multiple of the one v. */
+/* Whether the states of a repeated token, which are not all equal by law, must
+ * part. They do by their positions, and by row sums that grow with the keys;
+ * but log n or 1 / n may take that back, a row that sees itself alone has no
+ * others, and a sum of ReLUs may be 0 or 1 in every row. Nor is a sum felt
+ * behind XSA or a head norm: without x*, o is a multiple of the one v. */
 static bool parts_surely(const Config *c) {
-  bool sums = c->sim < SIM_SOFTPICK && !config_clips(c) && c->normalizer != NORMALIZER_CLAMP;
-  bool grow = c->normalizer != NORMALIZER_COUNT && c->extra != EXTRA_LOGN && c->shift != SHIFT_LOGN
-              && !c->sparse_top;
-  return c->pos == POS_LEARNED || c->pos == POS_ABSOLUTE || config_attending(c) < c->layers
-      || (sums && grow && c->window != 1 && (c->sink_token || (!c->xsa && !c->head_norm)));
+  bool sums = c->sim < SIM_SOFTPICK && !config_clips(c) &&
+              c->normalizer != NORMALIZER_CLAMP;
+  bool grow = c->normalizer != NORMALIZER_COUNT && c->extra != EXTRA_LOGN &&
+              c->shift != SHIFT_LOGN && !c->sparse_top;
+  return c->pos == POS_LEARNED || c->pos == POS_ABSOLUTE ||
+         config_attending(c) < c->layers ||
+         (sums && grow && c->window != 1 &&
+          (c->sink_token || (!c->xsa && !c->head_norm)));
 }
 
 static int premises(const Config *c) {
-  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS - SIM_SOFTPICK == 5
-                 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
+  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 &&
+                     SIM_ROWS - SIM_SOFTPICK == 5 && NORMALIZER_ROWS == 5 &&
+                     EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
                  "a new row: which premises has it?");
-  bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
-                                     && !c->sink_token && c->sim < SIM_SOFTPICK && !config_clips(c)
-                                     && !(c->gain && c->sim == SIM_IDENTITY);   /* row 1 has 0 */
-  bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
-            && config_attending(c) == c->layers;
+  /* row 1 has 0 */
+  bool soft = c->sim == SIM_EXP,
+       sums = c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token &&
+              c->sim < SIM_SOFTPICK && !config_clips(c) &&
+              !(c->gain && c->sim == SIM_IDENTITY);
+  bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE &&
+               config_attending(c) == c->layers;
   bool law = equal && soft && !c->window && !c->prefix && !c->sparse_top;
   bool shaped = config_score_mod(c), all = !c->sparse_top;
-  return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
-       | equal * EQUAL | (law && c->pos == POS_NONE) * NONE
-       | (law && !shaped && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
-       | (law && !shaped && c->pos == POS_ALIBI) * ALIBI
-       | (equal && soft && all && !shaped && c->pos == POS_ROTARY) * ROTARY
-       | (c->kernel == KERNEL_IDENTITY && all && !shaped) * DOT_SCORES
-       | (2 * c->prefix <= at_most(c->context, TRAINED_T)) * SECOND_HALF
-       | parts_surely(c) * APART_SURELY;
+  return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST |
+         equal * EQUAL | (law && c->pos == POS_NONE) * NONE |
+         (law && !shaped && (c->pos == POS_RELATIVE || c->pos == POS_T5)) *
+             RELATIVE |
+         (law && !shaped && c->pos == POS_ALIBI) * ALIBI |
+         (equal && soft && all && !shaped && c->pos == POS_ROTARY) * ROTARY |
+         (c->kernel == KERNEL_IDENTITY && all && !shaped) * DOT_SCORES |
+         (2 * c->prefix <= at_most(c->context, TRAINED_T)) * SECOND_HALF |
+         parts_surely(c) * APART_SURELY;
 }
 
-/* The states was [L+1,T,C] of the random tokens, of which the second half was changed since: how
- * many numbers of the first half moved; how many states of the second did not. */
+/* The states was [L+1,T,C] of the random tokens, of which the second half was
+ * changed since: how many numbers of the first half moved; how many states of
+ * the second did not. */
 static double first_half_moved(const Toy *y, const real *was) {
   idx C = y->m.c.dim, T = y->T;
   double moved_numbers = 0;
@@ -70,7 +85,8 @@ static double second_half_stayed(const Toy *y, const real *was) {
   double stayed = 0;
   for (int l = 0; l <= y->m.c.layers; l++)
     for (int t = (int)T / 2 + 1; t <= T; t++)
-      stayed += !(differing(C, was + (l * T + t - 1) * C, toy_state(y, l, t)) > 0);
+      stayed += !(differing(C, was + (l * T + t - 1) * C, toy_state(y, l, t)) >
+                  0);
   return stayed;
 }
 
@@ -80,7 +96,8 @@ static bool place_seen(Place s) {
   return visible(&s.y->m.c, s.y->m.layer[s.l].window, first + s.t, first + s.i);
 }
 
-/* The largest f over all blocks that attend, heads, rows, and the keys up to t that a row sees. */
+/* The largest f over all blocks that attend, heads, rows, and the keys up to t
+ * that a row sees. */
 static double trained_worst(const Toy *y, double f(Place s)) {
   double most = -INFINITY;
   for (Place s = {.y = y}; s.l < y->m.c.layers; s.l++)
@@ -113,12 +130,14 @@ static double off_sum(Place s) { return s.i == s.t ? off_scale(s) : 0; }
 /* <q, k> and |q||k| as the model left them, and what scores are divided by. */
 static const real *trained_q(Place s) {
   const Config *c = &s.y->m.c;
-  return s.y->a.layer[s.l].q + ((idx)(c->sink_token + s.t - 1) * c->heads + s.h) * c->head_dim;
+  return s.y->a.layer[s.l].q +
+         ((idx)(c->sink_token + s.t - 1) * c->heads + s.h) * c->head_dim;
 }
 static const real *trained_k(Place s) {
   const Config *c = &s.y->m.c;
   int h = s.h / (c->heads / c->kv_heads);
-  return s.y->a.layer[s.l].k + ((idx)(c->sink_token + s.i - 1) * c->kv_heads + h) * c->head_dim;
+  return s.y->a.layer[s.l].k +
+         ((idx)(c->sink_token + s.i - 1) * c->kv_heads + h) * c->head_dim;
 }
 static double trained_root(Place s) {
   return 1 / (double)s.y->m.layer[s.l].root;
@@ -130,11 +149,14 @@ static double trained_xi(Place s) {
 
 /* Scores off <q, k>/sqrt(d_h) + b, relative to 1 + |q||k|/sqrt(d_h). */
 static double off_score(Place s) {
-  double z = vec_dot(s.y->m.c.head_dim, trained_q(s), trained_k(s)) / trained_root(s);
-  return fabs(score(s) - z - closed_bias(s.y, s.h, s.t - s.i)) / (1 + trained_xi(s));
+  double z = vec_dot(s.y->m.c.head_dim, trained_q(s), trained_k(s)) /
+             trained_root(s);
+  return fabs(score(s) - z - closed_bias(s.y, s.h, s.t - s.i)) /
+         (1 + trained_xi(s));
 }
 
-/* xi of a row; the largest A_ti over equation 28's bound, whose t is how many keys the row sees. */
+/* xi of a row; the largest A_ti over equation 28's bound, whose t is how many
+ * keys the row sees. */
 static double xi_of_row(Place s) {
   s.i = 1;
   return trained_xi(s);
@@ -155,9 +177,9 @@ static double off_row(Place s) {
   if (s.i != s.t)
     return 0;
   for (s.i = from; s.i <= s.y->T; s.i++) {
-    bool seen = s.i <= -c->sink_token || place_seen(s);   /* * always */
+    bool seen = s.i <= -c->sink_token || place_seen(s); /* * always */
     if (c->sparse_top && s.i > -c->sink_token && score(s) == 0)
-      seen = false;                      /* left out: its score is not kept */
+      seen = false; /* left out: its score is not kept */
     z[s.i - from] = seen ? score(s) : NAN;
   }
   return closed_off(s, from, z);
@@ -168,39 +190,45 @@ static void says(Page *p, const char *what, double x) {
   fprintf(p->out, " %-54s %11.6g\n", what, x);
 }
 
-/* T tokens for y: n of one stream of the seed, then of another; n = 0: one token repeated. */
+/* T tokens for y: n of one stream of the seed, then of another; n = 0: one
+ * token repeated. */
 static void trained_feed(Toy *y, int n, int vocab) {
   Rng rng = {1}, other = {2};
   for (int t = 0; t < y->T; t++) {
     int id = (int)rng_below(&rng, (uint64_t)vocab);
-    int changed = (id + 1 + (int)rng_below(&other, (uint64_t)vocab - 1)) % vocab;
+    int changed = (id + 1 + (int)rng_below(&other, (uint64_t)vocab - 1)) %
+                  vocab;
     y->ids[t] = n == 0 ? (t ? y->ids[0] : id) : t < n ? id : changed;
   }
   toy_forward(y);
 }
 
-/* Each statement where the model has what it presupposes; where Z holds 1e-8, up to that. */
+/* Each statement where the model has what it presupposes; where Z holds 1e-8,
+ * up to that. */
 static void check_random(Page *p, const Toy *y, const real *was) {
   const Config *c = &y->m.c;
   int has = premises(c);
   double more = c->sim == SIM_EXP ? 0 : EPS_IN_Z;
   if (has & SECOND_HALF) {
-    holds(p, "eq. 1: numbers of earlier tokens moved by later ones", first_half_moved(y, was), 0);
-    holds(p, "  changed tokens that moved no state of theirs", second_half_stayed(y, was), 0);
+    holds(p, "eq. 1: numbers of earlier tokens moved by later ones",
+          first_half_moved(y, was), 0);
+    holds(p, "  changed tokens that moved no state of theirs",
+          second_half_stayed(y, was), 0);
   }
   if (has & LONE_FIRST)
-    holds(p, "sec. 3.1: the first token sees itself alone: 1 - A_11", trained_worst(y, off_alone),
-          0);
+    holds(p, "sec. 3.1: the first token sees itself alone: 1 - A_11",
+          trained_worst(y, off_alone), 0);
   if (has & DOT_SCORES)
-    holds(p, "eq. 4: scores off <q, k>/sqrt(d_h) + b, relative", trained_worst(y, off_score),
-          SCORES + more);
-  holds(p, "eq. 4, 29: weights and metric off what the scores make", trained_worst(y, off_row),
-        SCORES + more);
+    holds(p, "eq. 4: scores off <q, k>/sqrt(d_h) + b, relative",
+          trained_worst(y, off_score), SCORES + more);
+  holds(p, "eq. 4, 29: weights and metric off what the scores make",
+        trained_worst(y, off_row), SCORES + more);
   if (has & SUMS)
-    holds(p, "eq. 29: row sums off the scale", trained_worst(y, off_sum), STATES + more);
+    holds(p, "eq. 29: row sums off the scale", trained_worst(y, off_sum),
+          STATES + more);
   if (has & LONE_FIRST)
-    holds(p, "sec. 3.2: alpha_1 >= 1/T: largest 1 / (T alpha_1)", 1 / (y->T * least_alpha(y)),
-          1 + STATES);
+    holds(p, "sec. 3.2: alpha_1 >= 1/T: largest 1 / (T alpha_1)",
+          1 / (y->T * least_alpha(y)), 1 + STATES);
 }
 
 static void check_repeated(Page *p, const Toy *y) {
@@ -209,26 +237,33 @@ static void check_repeated(Page *p, const Toy *y) {
   double spread = toy_spread(y, 1, y->T, y), most = largest_alpha(y);
   double more = c->sim == SIM_EXP ? 0 : EPS_IN_Z;
   if (has & EQUAL)
-    holds(p, "eq. 10-17: repeated token: states apart, all blocks", spread, TRAINED_STATES + more);
+    holds(p, "eq. 10-17: repeated token: states apart, all blocks", spread,
+          TRAINED_STATES + more);
   else if (has & APART_SURELY)
-    control(p, "eq. 10-17: repeated token: states apart, all blocks", spread, 10 * APART);
+    control(p, "eq. 10-17: repeated token: states apart, all blocks", spread,
+            10 * APART);
   else
     says(p, "eq. 10-17: repeated token: states apart, all blocks", spread);
   if (has & NONE)
-    holds(p, "eq. 18: no positions: A_ti off 1/t", trained_worst(y, off_even), TRAINED_ROWS);
-  if (has & RELATIVE)
-    holds(p, "eq. 20: A_ti off e^g(t-i) / sum e^g(n)", trained_worst(y, off_bias), TRAINED_ROWS);
-  if (has & ALIBI)
-    holds(p, "eq. 22: ALiBi: A_ti off its closed form", trained_worst(y, off_equation22),
+    holds(p, "eq. 18: no positions: A_ti off 1/t", trained_worst(y, off_even),
           TRAINED_ROWS);
+  if (has & RELATIVE)
+    holds(p, "eq. 20: A_ti off e^g(t-i) / sum e^g(n)",
+          trained_worst(y, off_bias), TRAINED_ROWS);
+  if (has & ALIBI)
+    holds(p, "eq. 22: ALiBi: A_ti off its closed form",
+          trained_worst(y, off_equation22), TRAINED_ROWS);
   if (has & ROTARY) {
-    holds(p, "eq. 28: rotary: A_ti / bound, t > 1", trained_worst(y, over_bound), 1 + TRAINED_ROWS);
-    says(p, "  which speaks up to xi = 0.726; the largest xi", trained_worst(y, xi_of_row));
+    holds(p, "eq. 28: rotary: A_ti / bound, t > 1",
+          trained_worst(y, over_bound), 1 + TRAINED_ROWS);
+    says(p, "  which speaks up to xi = 0.726; the largest xi",
+         trained_worst(y, xi_of_row));
   }
   if (!(has & EQUAL))
     says(p, "Table 1: the largest alpha_1 of a head, states apart", most);
   else if (most <= 0.3)
-    holds(p, "prop. 1-4: \"no sink\": the largest alpha_1 of a head", most, 0.3);
+    holds(p, "prop. 1-4: \"no sink\": the largest alpha_1 of a head", most,
+          0.3);
   else
     refutes(p, "prop. 1-4, printed: no sink; the largest alpha_1", most, 0.3);
 }
@@ -236,34 +271,42 @@ static void check_repeated(Page *p, const Toy *y) {
 static int check_model(const char *path, FILE *out, Error *e) {
   Page p = {.out = out, .e = e};
   Toy *y = &p.toy[0];
-  Trainer t = {0}; char positions[PATH_ROOM];
+  Trainer t = {0};
+  char positions[PATH_ROOM];
   real *was = NULL;
-  if (checkpoint_open(path, &t, e)) return e->status;
+  if (checkpoint_open(path, &t, e))
+    return e->status;
   option_text(option_find("pos", MODEL), &t.s, positions, sizeof positions);
-  model_move(&y->m, &t.m);                                 /* it is the toy's now */
+  /* it is the toy's now */
+  model_move(&y->m, &t.m);
   trainer_free(&t);
   const Config *c = &y->m.c;
   idx L = c->layers, C = c->dim;
   int T = c->context < TRAINED_T ? c->context : TRAINED_T;
   if (c->vocab < 2 || T < 4)
-    fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
-               "model", path, c->vocab, T);
+    fail(e, 1,
+         "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: "
+         "another model",
+         path, c->vocab, T);
   else if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, e)) {
     y->maps = maps_create(&y->a, c, e);
     was = grab((L + 1) * T * C, sizeof(real), e);
     y->T = T;
   }
   if (!e->status) {
-    fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
-            c->heads, positions, y->T);
+    fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path,
+            c->layers, c->heads, positions, y->T);
     parts_begin(&y->m, 3, false, !isatty(fileno(stderr)));
     trained_feed(y, T / 2, c->vocab);
-    for (idx l = 0; l <= L; l++) copy(was + l * T * C, toy_state(y, (int)l, 1), T * C);
+    for (idx l = 0; l <= L; l++)
+      copy(was + l * T * C, toy_state(y, (int)l, 1), T * C);
     trained_feed(y, T, c->vocab);
-    if (!model_fault(&y->m, e)) check_random(&p, y, was);
+    if (!model_fault(&y->m, e))
+      check_random(&p, y, was);
     trained_feed(y, 0, c->vocab);
     parts_end(&y->m, e);
-    if (!model_fault(&y->m, e)) check_repeated(&p, y);
+    if (!model_fault(&y->m, e))
+      check_repeated(&p, y);
   }
   toy_free(y);
   free(was);

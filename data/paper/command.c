@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 9  The command: ./paper ITEM */
 
 /* What a command works on, and the runs it names. */
@@ -16,25 +16,37 @@ typedef struct Command {
 } Command;
 
 /* The corpus of --corpus, or the first where it is not given. */
-static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
+static const Corpus *corpus_asked(const Experiments *x, const char *name,
+                                  Error *e) {
   for (int i = 0; i < x->corpora; i++)
-    if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name))) return &x->corpus[i];
+    if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
+      return &x->corpus[i];
   const Corpus *first = *name ? corpus_asked(x, "", &(Error){0}) : NULL;
-  return fail(e, 2, "--corpus %s: expected one of " EXPERIMENTS_FILE ". Try: --corpus %s",
-              *name ? name : "NAME", first ? first->name : "NAME, after naming one"), NULL;
+  return fail(e, 2,
+              "--corpus %s: expected one of " EXPERIMENTS_FILE
+              ". Try: --corpus %s",
+              *name ? name : "NAME",
+              first ? first->name : "NAME, after naming one"),
+         NULL;
 }
 
-/* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
- * as result_there says; false at the end. Start with row 0, seed below 0. */
+/* The next run that the command asks for after (*row, *seed), row by row, and
+ * whether it is there, as result_there says; false at the end. Start with row
+ * 0, seed below 0. */
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
-  bool first = q->corpus == corpus_asked(&q->x, "", &(Error){0});        /* domains are none */
+  /* domains are none */
+  bool first = q->corpus == corpus_asked(&q->x, "", &(Error){0});
   bool few = !first && q->item < 0 && q->only < 0;
-  int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one, times = q->corpus->times;
+  int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one,
+      times = q->corpus->times;
   for (; *row < q->x.rows; ++*row, *seed = -1) {
     if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row) ||
-        (few && !row_again(&q->x, *row, times))) continue;
-    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first, times);
-    if (*seed >= to) continue;
+        (few && !row_again(&q->x, *row, times)))
+      continue;
+    if (one < 0)
+      to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first, times);
+    if (*seed >= to)
+      continue;
     *seed = *seed < from ? from : *seed + 1;
     *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
     return true;
@@ -42,54 +54,78 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
   return false;
 }
 
-/* Has the new text every line of the old one, in its order? *more: lines that only the new one has,
- * measures that came after the old one was made. */
+/* Has the new text every line of the old one, in its order? *more: lines that
+ * only the new one has, measures that came after the old one was made. */
 static bool text_repeats(const Bytes *now, const Bytes *was, int *more) {
   const char *at = (const char *)now->at, *end = at + now->size;
   const char *old = (const char *)was->at, *old_end = old + was->size;
-  for (*more = 0; at < end; ) {
+  for (*more = 0; at < end;) {
     const char *next = memchr(at, '\n', (size_t)(end - at));
     size_t n = (size_t)((next ? next + 1 : end) - at);
-    if (n <= (size_t)(old_end - old) && !memcmp(at, old, n)) old += n;
-    else ++*more;
+    if (n <= (size_t)(old_end - old) && !memcmp(at, old, n))
+      old += n;
+    else
+      ++*more;
     at += n;
   }
   return old == old_end;
 }
 
-/* A run, and where its file goes; or with `verify`, where it is: it must have the same lines, and
- * the same bytes but for measures that a file from before them has not. */
+/* A run, and where its file goes; or with `verify`, where it is: it must have
+ * the same lines, and the same bytes but for measures that a file from before
+ * them has not. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
-  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0}; int more;
-  if (result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e))
+  char path[PATH_ROOM];
+  Result r = {0}, old = {0};
+  Bytes text = {0}, was = {0};
+  int more;
+  if (result_path(path, q->own->results, q->corpus->name, q->x.row[row].name,
+                  seed, e))
     return e->status;
-  if (!verify) file_ready(path, e);
-  else if (!lines_read(path, &was, e)) result_read(&old, was.at, was.size, path, e);
-  bool made = !e->status && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) &&
+  if (!verify)
+    file_ready(path, e);
+  else if (!lines_read(path, &was, e))
+    result_read(&old, was.at, was.size, path, e);
+  bool made = !e->status &&
+              !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) &&
               !result_text(&r, &text, e);
-  if (made && !verify) file_write(path, text.at, text.size, e);
+  if (made && !verify)
+    file_write(path, text.at, text.size, e);
   else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
     printf("%s: the same %zu bytes\n", path, was.size);
   else if (made && text_repeats(&text, &was, &more))
-    printf("%s: the same %zu bytes, and %d newer lines besides\n", path, was.size, more);
+    printf("%s: the same %zu bytes, and %d newer lines besides\n", path,
+           was.size, more);
   else if (made && strcmp(r.build, old.build))
-    fail(e, 1, "%s: differs, but it was made by %s, and this is %s. Try: that compiler and "
-         "processor", path, old.build, r.build);
+    fail(e, 1,
+         "%s: differs, but it was made by %s, and this is %s. Try: that "
+         "compiler and processor",
+         path, old.build, r.build);
   else if (made)
-    fail(e, 1, "%s: expected the same bytes, found others. Try: the #command that it holds, with "
-         "the same --texts, or delete the file and run it again", path);
-  result_free(&r); result_free(&old); bytes_free(&text); bytes_free(&was);
+    fail(e, 1,
+         "%s: expected the same bytes, found others. Try: the #command that it "
+         "holds, with the same --texts, or delete the file and run it again",
+         path);
+  result_free(&r);
+  result_free(&old);
+  bytes_free(&text);
+  bytes_free(&was);
   return e->status;
 }
 
-/* Seconds that a step of a row takes on this machine now, from a few steps of it. */
+/* Seconds that a step of a row takes on this machine now, from a few steps of
+ * it. */
 static double step_seconds(const Command *q, int row, Error *e) {
   enum { WARM = 3, COUNT = 10 };
-  Settings now; Trainer t; double start = 0;
-  if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
+  Settings now;
+  Trainer t;
+  double start = 0;
+  if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) ||
+      trainer_create(&t, &now, e))
     return 0;
   for (int i = 0; i < WARM + COUNT && !e->status; i++) {
-    if (i == WARM) start = seconds();
+    if (i == WARM)
+      start = seconds();
     trainer_step(&t, e);
   }
   double took = (seconds() - start) / COUNT;
@@ -97,57 +133,86 @@ static double step_seconds(const Command *q, int row, Error *e) {
   return took;
 }
 
-/* A training's cost, up to a factor: tokens times the weights that meet each and half its keys. */
+/* A training's cost, up to a factor: tokens times the weights that meet each
+ * and half its keys. */
 static double train_work(const Settings *s) {
   const Config *c = &s->model;
-  double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
-  double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
-  double token = c->layers * (layer + c->context * Q) + (double)c->dim * c->vocab;
-  return token * s->train.batch * s->train.accumulate * c->context * s->train.steps;
+  double Q = (double)c->heads * c->head_dim,
+         K = (double)c->kv_heads * c->head_dim;
+  double layer = c->dim * (2 * Q + 2 * K) +
+                 (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
+  double token = c->layers * (layer + c->context * Q) +
+                 (double)c->dim * c->vocab;
+  return token * s->train.batch * s->train.accumulate * c->context *
+         s->train.steps;
 }
 
-/* Says on stderr how many runs are missing, and their time by operations and the first one's. */
+/* Says on stderr how many runs are missing, and their time by operations and
+ * the first one's. */
 static int runs_announce(const Command *q, int *missing, Error *e) {
-  static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
+  /* 4 to 16 on one core */
+  static const double TOY_SECONDS = 12;
   double unit = 0, time = 0;
   *missing = 0;
-  for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
+  for (int row = 0, seed = -1, there;
+       !e->status && run_next(q, &row, &seed, &there);) {
     *missing += there != 1;
     for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
       Settings now;
-      if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e)) return e->status;
-      if (now.data.toy) { time += TOY_SECONDS; continue; }
-      if (!now.model.vocab) now.model.vocab = VOCAB_DEFAULT;
-      if (config_resolve(&now.model, e)) return e->status;
+      if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e))
+        return e->status;
+      if (now.data.toy) {
+        time += TOY_SECONDS;
+        continue;
+      }
+      if (!now.model.vocab)
+        now.model.vocab = VOCAB_DEFAULT;
+      if (config_resolve(&now.model, e))
+        return e->status;
       double work = train_work(&now);
-      if (unit <= 0) unit = step_seconds(q, row, e) * now.train.steps / work;
+      if (unit <= 0)
+        unit = step_seconds(q, row, e) * now.train.steps / work;
       time += unit * work;
     }
   }
   if (!e->status && *missing)
-    fprintf(stderr, "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. Ctrl-C "
-            "stops; finished runs are kept\n", *missing, *missing > 1 ? "s" : "",
-            q->corpus->name, ceil(time / 60), workers(), workers() > 1 ? "s" : "");
+    fprintf(stderr,
+            "paper: %d run%s on %s to do, about %.0f min here on %d thread%s. "
+            "Ctrl-C stops; finished runs are kept\n",
+            *missing, *missing > 1 ? "s" : "", q->corpus->name, ceil(time / 60),
+            workers(), workers() > 1 ? "s" : "");
   return e->status;
 }
 
 /* --commands: what is missing, a run a line. */
 static int runs_print(const Command *q, Error *e) {
-  const Own *own = q->own; Bytes folders = {0}; int missing;
+  const Own *own = q->own;
+  Bytes folders = {0};
+  int missing;
   const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
-  if (runs_announce(q, &missing, e)) return e->status;
+  if (runs_announce(q, &missing, e))
+    return e->status;
   if (!missing)
-    fprintf(stderr, "paper: all runs of %s on %s are done. Try: ./paper %s --show, or another "
-            "--corpus\n", name, q->corpus->name, name);
-  if (own->texts[0]) bytes_print(&folders, e, " --texts"), word_add(&folders, own->texts, e);
-  if (strcmp(own->results, RESULTS_FOLDER))
-    bytes_print(&folders, e, " --results"), word_add(&folders, own->results, e);
+    fprintf(stderr,
+            "paper: all runs of %s on %s are done. Try: ./paper %s --show, or "
+            "another --corpus\n",
+            name, q->corpus->name, name);
+  if (own->texts[0]) {
+    bytes_print(&folders, e, " --texts");
+    word_add(&folders, own->texts, e);
+  }
+  if (strcmp(own->results, RESULTS_FOLDER)) {
+    bytes_print(&folders, e, " --results");
+    word_add(&folders, own->results, e);
+  }
   bytes_add(&folders, "", 1, e);
-  for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);)
+  for (int row = 0, seed = -1, there;
+       !e->status && run_next(q, &row, &seed, &there);)
     if (there != 1)
-      printf("./paper %s --row %s --seed %d --corpus %s%s --threads %d --quiet\n", name,
-             q->x.row[row].name, seed, q->corpus->name, (const char *)folders.at,
-             q->s->threads ? q->s->threads : 1);
+      printf(
+          "./paper %s --row %s --seed %d --corpus %s%s --threads %d --quiet\n",
+          name, q->x.row[row].name, seed, q->corpus->name,
+          (const char *)folders.at, q->s->threads ? q->s->threads : 1);
   bytes_free(&folders);
   return e->status;
 }
@@ -155,48 +220,67 @@ static int runs_print(const Command *q, Error *e) {
 /* What is missing is trained, run by run; what is finished stays. */
 static int runs_train(const Command *q, Error *e) {
   int missing = 1;
-  bool one = q->only >= 0 && q->own->only_seed >= 0;       /* of --commands: nothing to plan */
-  if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
-  for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
+  /* of --commands: nothing to plan */
+  bool one = q->only >= 0 && q->own->only_seed >= 0;
+  if (!one && (runs_announce(q, &missing, e) || !missing))
+    return e->status;
+  for (int row = 0, seed = -1, there;
+       !e->status && run_next(q, &row, &seed, &there);) {
     if (there < 0)
-      fprintf(stderr, "paper: %s seed %d: its row or text has changed: running it again\n",
-              q->x.row[row].name, seed);
-    if (there != 1) run_do(q, row, seed, false, e);
-    else if (one) printf("paper: %s seed %d is done already\n", q->x.row[row].name, seed);
+      fprintf(
+          stderr,
+          "paper: %s seed %d: its row or text has changed: running it again\n",
+          q->x.row[row].name, seed);
+    if (there != 1)
+      run_do(q, row, seed, false, e);
+    else if (one)
+      printf("paper: %s seed %d is done already\n", q->x.row[row].name, seed);
   }
   return e->status;
 }
 
 static int run_verify(const Command *q, Error *e) {
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
-    if (there == 1) return run_do(q, row, seed, true, e);
+    if (there == 1)
+      return run_do(q, row, seed, true, e);
   return fail(e, 1, "--verify: no run is finished yet. Try: without --verify");
 }
 
-/* What there is: an item with its toys' maps, or all headline claims and every verdict. */
+/* What there is: an item with its toys' maps, or all headline claims and every
+ * verdict. */
 static int results_show(const Command *q, Error *e) {
-  Results r = {0}; Bytes out = {0}; const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
+  Results r = {0};
+  Bytes out = {0};
+  const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
   if (file_missing(q->own->results))
-    return fail(e, 1, "%s: no such folder. Try: another --results", q->own->results);
+    return fail(e, 1, "%s: no such folder. Try: another --results",
+                q->own->results);
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
-    if (item && q->own->predict) onset_predict(&out, &r, item, e);
-    else if (item) item_text(&out, &r, q->item, e);
-    else ledger(&out, &r, e);
+    if (item && q->own->predict)
+      onset_predict(&out, &r, item, e);
+    else if (item)
+      item_text(&out, &r, q->item, e);
+    else
+      ledger(&out, &r, e);
   }
-  if (!e->status) fwrite(out.at, 1, out.size, stdout);
-  if (item && !q->own->predict) told_show(q->own->results, r.corpus, item->name, stdout, e);
+  if (!e->status)
+    fwrite(out.at, 1, out.size, stdout);
+  if (item && !q->own->predict)
+    told_show(q->own->results, r.corpus, item->name, stdout, e);
   for (int k = 0, maps = 0; item && r.run && k < item->count; k++) {
     int row = q->x.shown[item->from + k].row, n;
     const Run *run = run_at(&r, row, 1);
-    if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
+    if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n))
+      continue;
     printf("%s\n%s, seed 1\n", maps++ ? "" : TOY_MAPS_SAY, q->x.row[row].name);
     toy_print(&run->result, stdout);
   }
-  results_free(&r); bytes_free(&out);
+  results_free(&r);
+  bytes_free(&out);
   return e->status;
 }
 
-/* --- Items that need published models: ./hf has them, and measures them ----------------------- */
+/* --- Items that need published models: ./hf has them, and measures them --- */
 
 /* NAME.model in the folder --models, and whether it is there. */
 static bool model_path(char path[PATH_ROOM], const Own *own, const char *name) {
@@ -204,127 +288,175 @@ static bool model_path(char path[PATH_ROOM], const Own *own, const char *name) {
   return !file_missing(path);
 }
 
-/* The flags of an eval or each line; NAME, where there is one, and TEXTS are filled in. */
-static void flags_add(Bytes *line, const char *flags, const char *name, const char *texts,
-                      Error *e) {
+/* The flags of an eval or each line; NAME, where there is one, and TEXTS are
+ * filled in. */
+static void flags_add(Bytes *line, const char *flags, const char *name,
+                      const char *texts, Error *e) {
   for (; *flags; flags += strspn(flags, " ")) {
     Bytes word = {0};
     for (; *flags && *flags != ' '; flags++) {
-      bool named = name && !strncmp(flags, "NAME", 4), text = !strncmp(flags, "TEXTS", 5);
-      if (named || text) bytes_print(&word, e, "%s", named ? name : texts);
-      else bytes_print(&word, e, "%c", *flags);
+      bool named = name && !strncmp(flags, "NAME", 4),
+           text = !strncmp(flags, "TEXTS", 5);
+      if (named || text)
+        bytes_print(&word, e, "%s", named ? name : texts);
+      else
+        bytes_print(&word, e, "%c", *flags);
       flags += named ? 3 : text ? 4 : 0;
     }
     bytes_add(&word, "", 1, e);
-    if (!e->status) word_add(line, (const char *)word.at, e);
+    if (!e->status)
+      word_add(line, (const char *)word.at, e);
     bytes_free(&word);
   }
 }
 
-/* The command of an eval or each line: of one model, or for `only` below 0 of all of the item;
- * with `there` of those at hand alone. Returns how many models are in it. */
-static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int only, bool there,
-                        Error *e) {
+/* The command of an eval or each line: of one model, or for `only` below 0 of
+ * all of the item; with `there` of those at hand alone. Returns how many models
+ * are in it. */
+static int eval_command(Bytes *line, const Command *q, const Evaluation *v,
+                        int only, bool there, Error *e) {
   const char *name = only < 0 ? NULL : q->x.model[only].name;
   char path[PATH_ROOM], csv[PATH_ROOM];
-  int models = 0, lines = 0, number = 0;       /* of the item's lines the number-th */
+  /* of the item's lines the number-th */
+  int models = 0, lines = 0, number = 0;
   bytes_print(line, e, "./hf eval");
   for (int i = 0; i < q->x.models; i++) {
-    if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
-    if (!model_path(path, q->own, q->x.model[i].name) && there) continue;
+    if (q->x.model[i].item != q->item || (only >= 0 && i != only))
+      continue;
+    if (!model_path(path, q->own, q->x.model[i].name) && there)
+      continue;
     word_add(line, path, e);
     models++;
   }
-  flags_add(line, v->flags, name, q->own->texts[0] ? q->own->texts : "TEXTS", e);
+  flags_add(line, v->flags, name, q->own->texts[0] ? q->own->texts : "TEXTS",
+            e);
   for (const Evaluation *x = q->x.eval; x < q->x.eval + q->x.evals; x++)
-    if (x->item == q->item) lines++, number += x <= v;
-  int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
-                   name ? name : "");
-  if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
+    if (x->item == q->item) {
+      lines++;
+      number += x <= v;
+    }
+  int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name,
+                   name ? "-" : "", name ? name : "");
+  if (lines > 1)
+    snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
   bytes_print(line, e, " --csv %s.csv --force", csv);
   bytes_add(line, "", 1, e);
   return models;
 }
 
-/* The commands of the item's eval and each lines; with `run` those of models at hand are run. */
+/* The commands of the item's eval and each lines; with `run` those of models at
+ * hand are run. */
 static int evals_do(const Command *q, bool run, Error *e) {
   for (int i = 0; i < q->x.evals && !e->status; i++) {
     const Evaluation *v = &q->x.eval[i];
-    if (v->item != q->item) continue;
+    if (v->item != q->item)
+      continue;
     if (run && file_missing("hf") && file_missing("hf.exe"))
-      return fail(e, 1, "%s: needs ./hf to measure models. Try: make hf, or --show for the "
-                  "commands", q->x.item[q->item].name);
+      return fail(e, 1,
+                  "%s: needs ./hf to measure models. Try: make hf, or --show "
+                  "for the commands",
+                  q->x.item[q->item].name);
     if (run && strstr(v->flags, "TEXTS") && !q->own->texts[0])
-      return fail(e, 2, "%s: expected --texts FOLDER, with the texts to measure its models on. "
-                  "Try: --texts ../texts, or --show", q->x.item[q->item].name);
-    for (int m = v->each ? 0 : -1; m < (v->each ? q->x.models : 0) && !e->status; m++) {
+      return fail(e, 2,
+                  "%s: expected --texts FOLDER, with the texts to measure its "
+                  "models on. Try: --texts ../texts, or --show",
+                  q->x.item[q->item].name);
+    for (int m = v->each ? 0 : -1;
+         m < (v->each ? q->x.models : 0) && !e->status; m++) {
       Bytes line = {0};
-      if (m >= 0 && q->x.model[m].item != q->item) continue;
+      if (m >= 0 && q->x.model[m].item != q->item)
+        continue;
       int models = eval_command(&line, q, v, m, run, e);
-      if (models && !e->status) printf("  %s\n", (const char *)line.at);
+      if (models && !e->status)
+        printf("  %s\n", (const char *)line.at);
       fflush(stdout);
-      const char *command = (const char *)line.at + (*QUOTE == '"' ? 2 : 0);   /* no ./ there */
-      if (run && models && !e->status && system(command)) e->status = 1;      /* ./hf says why */
+      /* no ./ there */
+      const char *command = (const char *)line.at + (*QUOTE == '"' ? 2 : 0);
+      /* ./hf says why */
+      if (run && models && !e->status && system(command))
+        e->status = 1;
       bytes_free(&line);
     }
   }
   return e->status;
 }
 
-/* The commands that make NAME.model of a downloaded folder, and the questions of --choices. */
+/* The commands that make NAME.model of a downloaded folder, and the questions
+ * of --choices. */
 static void imports_print(const Command *q) {
   static const char word[] = "--choices TEXTS/";
   const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
   char path[PATH_ROOM], folder[PATH_ROOM];
-  Bytes line = {0}; Error e = {0};
+  Bytes line = {0};
+  Error e = {0};
   for (int i = 0; i < q->x.models; i++) {
-    if (q->x.model[i].item != q->item || model_path(path, q->own, q->x.model[i].name)) continue;
-    snprintf(folder, sizeof folder, "%.*s", (int)strlen(path) - 6, path);      /* less .model */
-    bytes_print(&line, &e, "  ./hf"), word_add(&line, folder, &e);
-    bytes_print(&line, &e, " --link --out"), word_add(&line, path, &e);
+    if (q->x.model[i].item != q->item ||
+        model_path(path, q->own, q->x.model[i].name))
+      continue;
+    /* less .model */
+    snprintf(folder, sizeof folder, "%.*s", (int)strlen(path) - 6, path);
+    bytes_print(&line, &e, "  ./hf");
+    word_add(&line, folder, &e);
+    bytes_print(&line, &e, " --link --out");
+    word_add(&line, path, &e);
     bytes_add(&line, "\n", 1, &e);
   }
   for (int i = 0; i < q->x.evals; i++) {
     const char *file = strstr(q->x.eval[i].flags, word);
     int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
-    if (!n || q->x.eval[i].item != q->item) continue;
+    if (!n || q->x.eval[i].item != q->item)
+      continue;
     snprintf(path, sizeof path, "%.400s/%.*s.txt", texts, n, file);
     bytes_print(&line, &e, "  ./hf choices %.*s_val.jsonl --out", n, file);
-    word_add(&line, path, &e), bytes_add(&line, "\n", 1, &e);
+    word_add(&line, path, &e);
+    bytes_add(&line, "\n", 1, &e);
   }
-  if (line.size) fwrite(line.at, 1, line.size, stdout);
+  if (line.size)
+    fwrite(line.at, 1, line.size, stdout);
   bytes_free(&line);
 }
 
-/* The paper's numbers; what is to be downloaded, and how it is measured; and what is at hand,
- * measured. --show: without the last; --commands: the commands alone. */
+/* The paper's numbers; what is to be downloaded, and how it is measured; and
+ * what is at hand, measured. --show: without the last; --commands: the commands
+ * alone. */
 static int item_published(const Command *q, Error *e) {
   const Item *item = &q->x.item[q->item];
-  char path[PATH_ROOM]; int missing = 0, there = 0; bool alone = q->own->commands;
-  if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
+  char path[PATH_ROOM];
+  int missing = 0, there = 0;
+  bool alone = q->own->commands;
+  if (!alone)
+    printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
   for (int i = 0; i < q->x.models; i++) {
     const Published *m = &q->x.model[i];
-    if (m->item != q->item) continue;
+    if (m->item != q->item)
+      continue;
     *(model_path(path, q->own, m->name) ? &there : &missing) += 1;
-    if (alone) continue;
+    if (alone)
+      continue;
     if (there + missing == 1) {
       printf("%-16s", "paper");
-      for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
+      for (int k = 0; k < item->columns; k++)
+        printf(" %14s", item->column[k]);
       printf("  folder of huggingface.co\n");
     }
     printf("%-16s", m->name);
-    for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
+    for (int k = 0; k < item->columns; k++)
+      printf(" %14s", m->paper[k].text);
     printf("  %s\n", m->folder);
   }
   if (!there && !missing)
-    fprintf(alone ? stderr : stdout, "No weights of it were published. Try: ./paper list\n");
+    fprintf(alone ? stderr : stdout,
+            "No weights of it were published. Try: ./paper list\n");
   if (missing && !alone)
-    printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
-           "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
+    printf("\n%d not in the folder %s (--models FOLDER). Download config.json, "
+           "the tokenizer's files and\n*.safetensors of each into %s/NAME; "
+           "then (make hf builds ./hf)\n\n",
            missing, q->own->models, q->own->models);
   imports_print(q);
-  if (missing && !alone) printf("\nand measure them:\n\n");
-  if (missing || alone || q->own->show) evals_do(q, false, e);
+  if (missing && !alone)
+    printf("\nand measure them:\n\n");
+  if (missing || alone || q->own->show)
+    evals_do(q, false, e);
   if (there && !alone && !q->own->show) {
     printf("\n%d at hand:\n\n", there);
     evals_do(q, true, e);
@@ -332,54 +464,75 @@ static int item_published(const Command *q, Error *e) {
   return e->status;
 }
 
-/* --- Verbs ------------------------------------------------------------------------------------ */
+/* --- Verbs ---------------------------------------------------------------- */
 
 static int command_open(Command *q, const Settings *s, Error *e) {
-  char path[PATH_ROOM]; Bytes text = {0};
+  char path[PATH_ROOM];
+  Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
   const char *kept = located(path, q->own->results, &s->data, &(Error){0});
-  if (kept == path) strcpy(((Own *)q->own)->results, path);
+  if (kept == path)
+    strcpy(((Own *)q->own)->results, path);
   if (!lines_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
-  if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e))) experiments_free(&q->x);
+  if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e)))
+    experiments_free(&q->x);
   return e->status;
 }
 
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
   const char *flag = q->own->predict ? "predict" : q->own->cost ? "cost" : NULL;
-  const char *of = q->own->predict ? "onset" : "remedies", *some = q->own->row[0] ? "row" :
-             q->own->only_seed >= 0 ? "seed" : q->own->seeds ? "seeds" : "";
+  const char *of = q->own->predict ? "onset" : "remedies",
+             *some = q->own->row[0]           ? "row"
+                     : q->own->only_seed >= 0 ? "seed"
+                     : q->own->seeds          ? "seeds"
+                                              : "";
   if (flag && (!n || strcmp(words[0], of)))
-    return fail(e, 2, "--%s: works only with the item %s. Try: ./paper %s --%s", flag, of, of,
-                flag);
-  if (n > 1) return fail(e, 2, "%s: unexpected argument. Try: ./paper help ITEM", words[1]);
+    return fail(e, 2, "--%s: works only with the item %s. Try: ./paper %s --%s",
+                flag, of, of, flag);
+  if (n > 1)
+    return fail(e, 2, "%s: unexpected argument. Try: ./paper help ITEM",
+                words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
     Near near = {.word = words[0]};
-    for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name, x->item[i].name);
+    for (int i = 0; i < x->items; i++)
+      near_look(&near, x->item[i].name, x->item[i].name);
     return verb_unknown(q->s, near, e);
   }
-  if (q->own->show) flag = "show";
+  if (q->own->show)
+    flag = "show";
   if (flag && *some)
-    return fail(e, 2, "--%s: --%s covers all rows and seeds. Try: without --%s", some, flag, some);
-  if (!q->own->row[0]) return 0;
+    return fail(e, 2, "--%s: --%s covers all rows and seeds. Try: without --%s",
+                some, flag, some);
+  if (!q->own->row[0])
+    return 0;
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))
-    fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
-         q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
+    fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show",
+         q->own->row, q->item < 0 ? "the table" : words[0],
+         q->item < 0 ? "all" : words[0]);
   return e->status;
 }
 
 static int command_do(const Command *q, Error *e) {
-  Error shown = {0};                                       /* what is there is shown anyway */
-  if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
-  if (q->own->commands) return runs_print(q, e);
-  if (q->own->cost) return remedies_cost(&q->x, &q->x.item[q->item], q->corpus, q->s, stdout, e);
-  if (q->own->verify) return run_verify(q, e);
-  if (!q->own->show && !q->own->predict) runs_train(q, e);
-  if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
+  /* what is there is shown anyway */
+  Error shown = {0};
+  if (q->item >= 0 && is_elsewhere(&q->x, q->item))
+    return item_published(q, e);
+  if (q->own->commands)
+    return runs_print(q, e);
+  if (q->own->cost)
+    return remedies_cost(&q->x, &q->x.item[q->item], q->corpus, q->s, stdout,
+                         e);
+  if (q->own->verify)
+    return run_verify(q, e);
+  if (!q->own->show && !q->own->predict)
+    runs_train(q, e);
+  if (q->only < 0 && results_show(q, &shown))
+    fail(e, shown.status, "%s", shown.text);
   return e->status;
 }
 
@@ -388,25 +541,32 @@ static int verb_item(Settings *s, Error *e) {
   const char **words = s->words;
   const int n = s->n_words;
   Command q;
-  if (command_open(&q, s, e)) return e->status;
-  if (!command_words(&q, words, n, e)) command_do(&q, e);
+  if (command_open(&q, s, e))
+    return e->status;
+  if (!command_words(&q, words, n, e))
+    command_do(&q, e);
   experiments_free(&q.x);
   return e->status;
 }
 
-static int command_results(Command *q, Results *r, const Settings *s, Error *e) {
+static int command_results(Command *q, Results *r, const Settings *s,
+                           Error *e) {
   *r = (Results){0};
-  return command_open(q, s, e) || results_load(r, &q->x, q->own->results, q->corpus->name, e);
+  return command_open(q, s, e) ||
+         results_load(r, &q->x, q->own->results, q->corpus->name, e);
 }
 
 static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
-  results_free(r); bytes_free(out);
+  results_free(r);
+  bytes_free(out);
   experiments_free(&q->x);
   return e->status;
 }
 
 static int verb_items(Settings *s, Error *e) {
-  Command q; Results r; Bytes out = {0};
+  Command q;
+  Results r;
+  Bytes out = {0};
   if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
     fwrite(out.at, 1, out.size, stdout);
     printf("\n./sink list shows the paper's variants.\n");

@@ -1,12 +1,15 @@
-/* drawn.c - pictures and pages for a browser, and what is measured for these: charts, the maps of
- * two heads, the page of a training or an evaluation. Part of pages.c, which includes it.
+/* drawn.c - pictures and pages for a browser, and what is measured for these:
+ * charts, the maps of two heads, the page of a training or an evaluation. Part
+ * of pages.c, which includes it.
  *
  * SPDX-License-Identifier: MIT
  */
 
-/* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
- * the raw weights of the first rows, and its tokens as text. */
-enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,    /* no more rows than these are kept */
+/* m of one head, T rows (the real tokens) by S columns, mean over sequences;
+ * and of one of them the raw weights of the first rows, and its tokens as
+ * text. */
+/* no more rows than these are kept */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,
        MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
 typedef struct HeadMap {
   int layer, head, T, S;       /* T 0: there is none */
@@ -15,24 +18,34 @@ typedef struct HeadMap {
 } HeadMap;
 
 
-/* [T7] Does GPT2-XL's sink depend on p_1? --replace-position t: token 1 reads p_t;
- * --swap-position t: and token t reads p_1. Edits the rows of P in place, whether
+/* [T7] Does GPT2-XL's sink depend on p_1? --replace-position t: token 1 reads
+ * p_t; --swap-position t: and token t reads p_1. Edits the rows of P in place,
+ * whether
  * learned or absolute, and with `back` puts them back. Without a it says what
  * cannot be: also that several x* have no form of the authors. */
-static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e) {
+static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
+                         Error *e) {
   const Config *c = &m->c;
   const bool swap = s->swap_position != 0;
   const int t = swap ? s->swap_position : s->replace_position;
   const char *flag = swap ? "swap-position" : "replace-position";
-  if (metric_refuses(c, s->metric_rows, e)) return e->status;
+  if (metric_refuses(c, s->metric_rows, e))
+    return e->status;
   if (s->replace_position && swap)
-    return fail(e, 2, "--replace-position and --swap-position cannot be combined. Try: one");
+    return fail(
+        e, 2,
+        "--replace-position and --swap-position cannot be combined. Try: one");
   if (t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-    return fail(e, 2, "--%s %d: this model has no position embeddings. Try: a model of --pos "
-                "learned or absolute", flag, t);
-  if (t > T) return fail(e, 2, "--%s %d: the model reads only %d tokens. Try: a larger --T", flag,
-                         t, T);
-  if (!t || !a) return 0;
+    return fail(e, 2,
+                "--%s %d: this model has no position embeddings. Try: a model "
+                "of --pos learned or absolute",
+                flag, t);
+  if (t > T)
+    return fail(e, 2,
+                "--%s %d: the model reads only %d tokens. Try: a larger --T",
+                flag, t, T);
+  if (!t || !a)
+    return 0;
   idx C = c->dim, first = c->sink_token;
   real *table = m->wpe.w ? m->wpe.w : a->sinusoid;
   real *p_1 = table + first * C, *p_t = table + (first + t - 1) * C;
@@ -43,15 +56,20 @@ static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
     copy(a->kept, p_1, C);
     copy(a->kept + C, p_t, C);
     copy(p_1, a->kept + C, C);
-    if (swap) copy(p_t, a->kept, C);
+    if (swap)
+      copy(p_t, a->kept, C);
   }
-  if (back) free(a->kept), a->kept = NULL;
+  if (back) {
+    free(a->kept);
+    a->kept = NULL;
+  }
   return e->status;
 }
 
-/* Each of several x*; and Table 7's two numbers beside those of token 1: of the token whose
- * position was read. */
-static void edited_put(Numbers *row, const Sinks *seen, const Settings *s, Error *e) {
+/* Each of several x*; and Table 7's two numbers beside those of token 1: of the
+ * token whose position was read. */
+static void edited_put(Numbers *row, const Sinks *seen, const Settings *s,
+                       Error *e) {
   for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
     const int column = (s->model.extra ? 1 : 0) + j;
     put(row, e, sinks_sink(seen, column, 0), "sink_x%d", j + 1);
@@ -59,26 +77,33 @@ static void edited_put(Numbers *row, const Sinks *seen, const Settings *s, Error
   }
   const int t = s->swap_position + s->replace_position;
   const int there = config_column_first(&s->model) + t - 1;
-  if (!t) return;
+  if (!t)
+    return;
   put(row, e, sinks_sink(seen, there, 0), "sink_t");
   put(row, e, sinks_alpha(seen, there), "alpha_t");
 }
 
-static void edited_text(const Sinks *seen, const Settings *s, Bytes *out, Error *e) {
+static void edited_text(const Sinks *seen, const Settings *s, Bytes *out,
+                        Error *e) {
   const int t = s->swap_position + s->replace_position;
   const int first = config_column_first(&s->model), there = first + t - 1;
-  if (!t) return;
-  bytes_print(out, e, "p_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n",
+  if (!t)
+    return;
+  bytes_print(out, e,
+              "p_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, "
+              "alpha_%d %.4f\n",
               s->swap_position ? "swapped with" : "replaced by", t,
-              100 * sinks_sink(seen, first, 0), t, 100 * sinks_sink(seen, there, 0),
-              sinks_alpha(seen, first), t, sinks_alpha(seen, there));
+              100 * sinks_sink(seen, first, 0), t,
+              100 * sinks_sink(seen, there, 0), sinks_alpha(seen, first), t,
+              sinks_alpha(seen, there));
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * train --start MODEL: fine-tuning ([FIG30], appendix D) */
 
 static uint64_t parameters_hash(const Model *m) {
-  uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real), sizeof(real));
+  uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real),
+                               sizeof(real));
   return hash ? hash : 1;
 }
 
@@ -87,53 +112,68 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   Trainer new = {.s = *s, .m = t->m, .tokenizer_hash = t->tokenizer_hash};
   new.start = parameters_hash(&t->m);
   new.s.model = t->m.c;
-  if (t->m.c.pos != POS_LEARNED) new.s.model.context = s->model.context;
+  if (t->m.c.pos != POS_LEARNED)
+    new.s.model.context = s->model.context;
   t->m = (Model){0};
   trainer_free(t);
   *t = new;
   t->m.c = t->s.model;
-  if (!t->m.grads) model_grads(&t->m, e);
-  if (e->status || trainer_again(t, e)) trainer_free(t);
+  if (!t->m.grads)
+    model_grads(&t->m, e);
+  if (e->status || trainer_again(t, e))
+    trainer_free(t);
   return e->status;
 }
 
-/* s with the model of `was`, but for its context where positions are not learned, and with how its
- * text was made ids, unless flags say. A flag of the model that was given must not contradict. */
-static int start_settings(Settings *now, const Settings *was, const Settings *s, Error *e) {
+/* s with the model of `was`, but for its context where positions are not
+ * learned, and with how its text was made ids, unless flags say. A flag of the
+ * model that was given must not contradict. */
+static int start_settings(Settings *now, const Settings *was, const Settings *s,
+                          Error *e) {
   char old[PATH_ROOM], new[PATH_ROOM];
   Settings said = *s;
   Config c = s->model;
   *now = *s;
-  if (!config_resolve(&c, &(Error){0})) said.model = c;
+  if (!config_resolve(&c, &(Error){0}))
+    said.model = c;
   for (const Option *o = OPTIONS; o->flag; o++) {
     const bool given = s->given[o - OPTIONS],
-        ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer", o->flag);
-    const bool moves = ids || (!strcmp(o->flag, "context") && was->model.pos != POS_LEARNED);
-    if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) || (given && moves)) continue;
+               ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer",
+                              o->flag);
+    const bool moves = ids || (!strcmp(o->flag, "context") &&
+                               was->model.pos != POS_LEARNED);
+    if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) ||
+        (given && moves))
+      continue;
     option_text(o, was, old, sizeof old);
     option_text(o, &said, new, sizeof new);
     if (given && strcmp(old, new))
-      return fail(e, 2, "--%s %s: %s has %s, which --start keeps. Try: leave it out", o->flag, new,
-                  s->start, old);
+      return fail(e, 2,
+                  "--%s %s: %s has %s, which --start keeps. Try: leave it out",
+                  o->flag, new, s->start, old);
     option_set(o, now, old, false, e);
   }
   return settings_refuse_idle(now, e);
 }
 
-static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
+static int trainer_start(Trainer *t, const Settings *s, const char *flags,
+                         Error *e) {
   Settings now;
   Trainer base;
   if (!s->start[0])
     return trainer_resume(t, s, flags, e);
-  if (checkpoint_load(s->start, false, &base, e)) return e->status;
-  if (s->resume && !file_missing(s->out)) {   /* it goes on, if it was begun from these */
+  if (checkpoint_load(s->start, false, &base, e))
+    return e->status;
+  /* it goes on, if it was begun from these */
+  if (s->resume && !file_missing(s->out)) {
     Settings alone = *s;
     alone.start[0] = 0;
     if (!trainer_begin(t, &alone, "", e)) {
       if (t->start != parameters_hash(&base.m))
-        fail(e, 2, "--start %s: %s was started from %s. Try: leave it out", s->start, s->out,
-             t->start ? "other parameters" : "none");
-      if (e->status) trainer_free(t);
+        fail(e, 2, "--start %s: %s was started from %s. Try: leave it out",
+             s->start, s->out, t->start ? "other parameters" : "none");
+      if (e->status)
+        trainer_free(t);
     }
     trainer_free(&base);
     return e->status;
@@ -142,16 +182,25 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   model_move(&t->m, &base.m);
   const char *text = t->data.source ? source_name(&t->s.data) : "FILE";
   if (!source_named(&s->data) && !s->data.toy && strcmp(text, SHIPPED_TEXT))
-    fail(e, 2, "--start %s: expected the text to train on, found none. Try: %s %s", s->start,
-         t->s.data.grammar[0] ? "--grammar" : t->s.data.tokens[0] ? "--tokens" : "--text", text);
-  if (!e->status && !start_settings(&now, &t->s, s, e) &&   /* its tokenizer stays */
-      !outputs_ready(&now, (const char *[]){now.out, now.log, now.report}, 3, e)) {
+    fail(e, 2,
+         "--start %s: expected the text to train on, found none. Try: %s %s",
+         s->start,
+         t->s.data.grammar[0]  ? "--grammar"
+         : t->s.data.tokens[0] ? "--tokens"
+                               : "--text",
+         text);
+  /* its tokenizer stays */
+  if (!e->status && !start_settings(&now, &t->s, s, e) &&
+      !outputs_ready(&now, (const char *[]){now.out, now.log, now.report}, 3,
+                     e)) {
     if (s->resume && !s->quiet)
-      fprintf(stderr, "sink: %s does not exist yet: starting a new run\n", s->out);
+      fprintf(stderr, "sink: %s does not exist yet: starting a new run\n",
+              s->out);
     if (!s->quiet)
       fprintf(stderr, "sink: starting from %s, step %ld\n", s->start, t->step);
     trainer_restart(t, &now, e);
-  } else trainer_free(t);
+  } else
+    trainer_free(t);
   return e->status;
 }
 
@@ -174,27 +223,42 @@ static int file_ready(const char *path, Error *e) {
   if (writing_begin(&w, path, e))
     return e->status;
   fclose(w.f);
-  return remove(w.beside) ? fail(e, 1, "%s: cannot be removed. Try: another folder", w.beside) : 0;
+  return remove(w.beside)
+             ? fail(e, 1, "%s: cannot be removed. Try: another folder",
+                    w.beside)
+             : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 1  Pictures
  *
- * A page is one HTML file for a browser, a phone or paper: no script, nothing fetched, inline SVG.
- * It reads in grey: lines differ in dashes, marks and lightness, and the ramp of the maps falls in
- * lightness from white. Every element is closed, as in XML. Four pieces draw everything: an element
- * of text, a chart of axes and lines, a map of cells, and the keys of a legend. */
-typedef struct Html { Bytes text; Error *e; } Html;
+ * A page is one HTML file for a browser, a phone or paper: no script, nothing
+ * fetched, inline SVG. It reads in grey: lines differ in dashes, marks and
+ * lightness, and the ramp of the maps falls in lightness from white. Every
+ * element is closed, as in XML. Four pieces draw everything: an element of
+ * text, a chart of axes and lines, a map of cells, and the keys of a legend. */
+typedef struct Html {
+  Bytes text;
+  Error *e;
+} Html;
 
 /* Formatted text of up to 2047 bytes, as it is. */
 #define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
 
-/* Text with what HTML reads as its own replaced, whatever a name holds: UTF-8 without controls. */
+/* Text with what HTML reads as its own replaced, whatever a name holds: UTF-8
+ * without controls. */
 static void html_text(Html *h, const char *s) {
   bool odd = utf8_length((const unsigned char *)s, strlen(s)) < strlen(s);
   for (; *s; s++)
-    say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
-           : (odd && *s & 0x80) ? "?" : *s > 0 && *s < 32 && *s != '\n' ? " " : "%c", *s);
+    say(h,
+        *s == '&'                         ? "&amp;"
+        : *s == '<'                       ? "&lt;"
+        : *s == '>'                       ? "&gt;"
+        : *s == '"'                       ? "&quot;"
+        : (odd && *s & 0x80)              ? "?"
+        : *s > 0 && *s < 32 && *s != '\n' ? " "
+                                          : "%c",
+        *s);
 }
 
 /* <tag>text</name>: the name of an element, attributes behind it. */
@@ -204,7 +268,8 @@ static void element(Html *h, const char *tag, const char *text) {
   say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
-/* A line, or where `points` alone its marks; [low, high] is its band, drawn where `band`. */
+/* A line, or where `points` alone its marks; [low, high] is its band, drawn
+ * where `band`. */
 typedef struct Series {
   char name[64];               /* "": not in the legend */
   int style, n;
@@ -214,19 +279,24 @@ typedef struct Series {
 
 /* Appends a point, or where y is NAN a gap. */
 static void line_add(Series *line, double x, double y) {
-  if (line->n == LOOKS || !(fabs(x) < 1e30)) return;
+  if (line->n == LOOKS || !(fabs(x) < 1e30))
+    return;
   line->x[line->n] = x;
   line->y[line->n] = line->low[line->n] = line->high[line->n] = y;
   line->n++;
 }
 
-/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it;
- * LINE_OVER, open marks with an arrow up: what lies beyond. */
+/* Added to a style: LINE_STAR, the same line for the model's column *;
+ * LINE_SEED, a seed of it; LINE_OVER, open marks with an arrow up: what lies
+ * beyond. */
 enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINE_OVER = 64,
        LINES_MOST = 24 };
-/* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
- * about its middle, filled where it ends in z. */
-static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
+/* Okabe and Ito's colours, which the colour-blind tell apart, without the
+ * yellow. A mark is a path about its middle, filled where it ends in z. */
+static const struct {
+  const char *colour, *dash, *mark;
+  double width;
+} STYLES[LINE_STYLES] = {
   {"#10305c", "none", "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", 2},
   {"#d55e00", "8 3", "m-3-3h6v6h-6z", 2},
   {"#3f97ad", "2 3", "m0-4l3.6 6.6h-7.2z", 2.4},
@@ -238,28 +308,38 @@ static const struct { const char *colour, *dash, *mark; double width; } STYLES[L
   {"#777777", "4 3", "", 1.5},
   {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
 
-static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
+static const char *colour_of(int style) {
+  return STYLES[style % LINE_STAR].colour;
+}
 
 /* How many bytes of a text, `most` at most, are whole characters of UTF-8. */
 static int cut_at(const char *text, int most) {
-  if ((int)strlen(text) <= most) return (int)strlen(text);
-  while (most && (text[most] & 0xC0) == 0x80) most--;
+  if ((int)strlen(text) <= most)
+    return (int)strlen(text);
+  while (most && (text[most] & 0xC0) == 0x80)
+    most--;
   return most;
 }
 
 static Series *line_begin(Series *lines, int k, const char *name, int style) {
-  lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
-  snprintf(lines[k].name, sizeof lines->name, "%.*s", cut_at(name, sizeof lines->name - 1), name);
+  lines[k] = (Series){.style = style,
+                      .points = style >= LINE_SEED || style == LINE_MEAN};
+  snprintf(lines[k].name, sizeof lines->name, "%.*s",
+           cut_at(name, sizeof lines->name - 1), name);
   return &lines[k];
 }
 
-/* An axis sees the values of its picture, and then lies between two places of it. */
+/* An axis sees the values of its picture, and then lies between two places of
+ * it. */
 enum { TICKS = 64 };
 typedef struct Axis {
   const char *name;
-  bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
-  bool names;                  /* its ticks are names, and from .. to their lines */
-  double least, from, to, first, last;                 /* least: of the ticks' distances */
+  /* tight: it ends where its values do, not at a tick */
+  bool log, from_zero, tight, seen;
+  /* its ticks are names, and from .. to their lines */
+  bool names;
+  /* least: of the ticks' distances */
+  double least, from, to, first, last;
   double high;                 /* of a picture beside it; 0: 150 */
   int n;
   double at[TICKS];
@@ -267,110 +347,147 @@ typedef struct Axis {
 } Axis;
 
 static void axis_see(Axis *a, double x) {
-  if (!isfinite(x) || (a->log && x <= 0)) return;
+  if (!isfinite(x) || (a->log && x <= 0))
+    return;
   a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
   a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
   a->seen = true;
 }
 
 static void axis_tick(Axis *a, double at, const char *text) {
-  if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
+  if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0))
+    return;
   snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
   a->at[a->n++] = at;
 }
 
 /* What a logarithm cannot show stands at its end. */
 static double axis_place(const Axis *a, double x) {
-  double base = a->log ? log(a->from) : 0;     /* a quotient in the log might overflow */
+  /* a quotient in the log might overflow */
+  double base = a->log ? log(a->from) : 0;
   double share = a->log ? (log(fmax(x, a->from)) - base) / (log(a->to) - base)
                         : (x - a->from) / (a->to - a->from);
   return a->first + share * (a->last - a->first);
 }
 
-/* The axis lies from first to last, and spans a millionth of its values at least; an axis that has
- * no ticks gets three to eight, 1, 2 or 5 times a power of ten apart, or powers of ten and where
- * these are few 2 and 5 times them. */
+/* The axis lies from first to last, and spans a millionth of its values at
+ * least; an axis that has no ticks gets three to eight, 1, 2 or 5 times a power
+ * of ten apart, or powers of ten and where these are few 2 and 5 times them. */
 static void axis_end(Axis *a, double first, double last) {
   double whole = fmax(fabs(a->from), fabs(a->to));
-  a->first = first; a->last = last;
-  if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
+  a->first = first;
+  a->last = last;
+  if (!(a->to > a->from))
+    a->to = a->log ? 2 * a->from : a->from + 1;
   a->to = fmax(a->to, a->from + 1e-6 * whole);
-  if (a->n) return;
+  if (a->n)
+    return;
   double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
   step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
   step = fmax(step, a->least);
-  double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
+  double low = a->log ? floor(log10(a->from) + 1e-9)
+                      : floor(a->from / step + 1e-9);
   double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
   int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
-  int digits = a->log ? 6 : (int)fmax(6, 1 + floor(log10(whole)) - floor(log10(step)));
+  int digits = a->log
+                   ? 6
+                   : (int)fmax(6, 1 + floor(log10(whole)) - floor(log10(step)));
   if (!a->tight) {
     a->from = a->log ? pow(10, low) : step * low;
     a->to = a->log ? pow(10, high) : step * high;
   }
   for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
     static const int PARTS_OF_TEN[] = {1, 2, 5};
-    double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
-    double near = 1e-9 * (a->log ? at : step); char text[32];
-    if (at > a->to + near) return;
+    double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3]
+                       : step * (low + i);
+    double near = 1e-9 * (a->log ? at : step);
+    char text[32];
+    if (at > a->to + near)
+      return;
     snprintf(text, sizeof text, "%.*g", digits, at);
-    if (at >= a->from - near) axis_tick(a, at, text);
+    if (at >= a->from - near)
+      axis_tick(a, at, text);
   }
 }
 
 enum { PICTURE_WIDTH = 360 };    /* of a chart */
 
-static void svg_text(Html *h, double x, double y, const char *anchor, const char *text) {
+static void svg_text(Html *h, double x, double y, const char *anchor,
+                     const char *text) {
   say(h, "<text class=\"%s\" x=\"%.4g\" y=\"%.4g\">", anchor, x, y);
   html_text(h, text);
   say(h, "</text>");
 }
 
-/* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y = end. */
-static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end) {
+/* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y =
+ * end. */
+static void axis_draw(Html *h, const Axis *a, bool beside, double at,
+                      double end) {
   double used = -1e9;
   for (int i = 0; i < a->n; i++) {
-    double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+    double place = axis_place(a, a->at[i]),
+           half = 3.3 * (double)strlen(a->text[i]) + 2;
     double middle = fmin(place, PICTURE_WIDTH - half);
-    if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
-    else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
-    if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
-    if (beside || middle - half < used) continue;
+    if (beside)
+      say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
+    else
+      say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4,
+          end);
+    if (beside)
+      svg_text(h, at - 7, place + 4, "end", a->text[i]);
+    if (beside || middle - half < used)
+      continue;
     svg_text(h, middle, at + 16, "middle", a->text[i]);
     used = middle + half;
   }
-  if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
-  else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
+  if (beside)
+    say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first,
+        a->last);
+  else
+    say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at,
+        a->last);
 }
 
 static void svg_mark(Html *h, int style, double x, double y) {
   const bool over = style >= LINE_OVER;
-  const char *mark = STYLES[style < LINE_SEED || over ? style % LINE_STAR : 0].mark;
+  const char *mark =
+      STYLES[style < LINE_SEED || over ? style % LINE_STAR : 0].mark;
   const char *colour = colour_of(style);
-  if (!*mark || !isfinite(x) || !isfinite(y)) return;
+  if (!*mark || !isfinite(x) || !isfinite(y))
+    return;
   bool filled = style < LINE_STAR && mark[strlen(mark) - 1] == 'z';
-  say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>", filled ? colour : "none", colour,
-      x, y, mark);
+  say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
+      filled ? colour : "none", colour, x, y, mark);
   if (over)
-    say(h, "<path fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv-7m-2.5 2.5l2.5-2.5 2.5 2.5\"/>",
+    say(h,
+        "<path fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv-7m-2.5 2.5l2.5-2.5 "
+        "2.5 2.5\"/>",
         colour, x, y - 4);
 }
 
 /* A path of a line's colour and dashes; its d and its end follow. */
 static void svg_line(Html *h, int style) {
-  say(h, "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" stroke-width=\"%g\" d=\"",
+  say(h,
+      "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
+      "stroke-width=\"%g\" d=\"",
       colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
       STYLES[style % LINE_STAR].width);
 }
 
-/* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
-static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
+/* A line's band, its strokes and its marks: where it has few points each,
+ * otherwise five. */
+static void draw_line(Html *h, const Axis *x, const Axis *y,
+                      const Series *line) {
   int n = line->n, marks = line->bare ? 0 : line->points || n <= 12 ? n : 5;
   for (int from = 0, to; line->band && from < n; from = to + 1) {
-    for (to = from; to < n && isfinite(line->y[to]); to++) continue;
+    for (to = from; to < n && isfinite(line->y[to]); to++)
+      continue;
     int m = to - from;
-    if (m < 2) continue;
+    if (m < 2)
+      continue;
     say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
-    for (int i = 0; i < 2 * m; i++) {                    /* there above, and back below */
+    /* there above, and back below */
+    for (int i = 0; i < 2 * m; i++) {
       int k = i < m ? from + i : to - 1 - (i - m);
       say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
           axis_place(y, i < m ? line->high[k] : line->low[k]));
@@ -388,7 +505,8 @@ static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line)
   for (int k = 0; k < marks; k++) {
     int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
     if (isfinite(line->y[i]))
-      svg_mark(h, line->style, axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+      svg_mark(h, line->style, axis_place(x, line->x[i]),
+               axis_place(y, line->y[i]));
   }
   say(h, "\n");
 }
@@ -396,9 +514,14 @@ static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line)
 static void legend(Html *h, const Series *lines, int n) {
   say(h, "<p class=\"key\">");
   for (int k = 0; k < n; k++) {
-    if (!lines[k].name[0] || !lines[k].n) continue;
-    say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
-    if (!lines[k].points) svg_line(h, lines[k].style), say(h, "M0 6h28\"/>");
+    if (!lines[k].name[0] || !lines[k].n)
+      continue;
+    say(h,
+        "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
+    if (!lines[k].points) {
+      svg_line(h, lines[k].style);
+      say(h, "M0 6h28\"/>");
+    }
     svg_mark(h, lines[k].style, 14, 6);
     say(h, "</svg> ");
     html_text(h, lines[k].name);
@@ -413,11 +536,15 @@ static void figure_begin(Html *h, const char *id, const char *title) {
 }
 
 static void figure_end(Html *h, const char *caption) {
-  if (*caption) element(h, "figcaption", caption);
+  if (*caption)
+    element(h, "figcaption", caption);
   say(h, "</figure>\n");
 }
 
-typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
+typedef struct Chart {
+  const char *title, *caption;
+  Axis x, y;
+} Chart;
 
 /* Of a chart whose names stand at its lines' ends, in the place of a legend. */
 typedef struct Names {
@@ -432,7 +559,8 @@ static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
   for (int k = 0; k < n; k++)
     for (int i = 0; i < lines[k].n; i++) {
       if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0) ||
-          (x->log && lines[k].x[i] <= 0)) continue;
+          (x->log && lines[k].x[i] <= 0))
+        continue;
       any = true;
       axis_see(x, lines[k].x[i]);
       axis_see(y, lines[k].low[i]);
@@ -442,82 +570,112 @@ static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
 }
 
 /* What a reader hears who does not see the chart. */
-static void chart_label(Html *h, const Chart *what, const Series *lines, int n) {
+static void chart_label(Html *h, const Chart *what, const Series *lines,
+                        int n) {
   bool names = what->y.names;
   html_text(h, what->title);
   say(h, ", in %s", names ? what->x.name : what->y.name);
   for (int k = 0; k < n; k++) {
     const double *at = names ? lines[k].x : lines[k].y;
-    int from = 0, to = lines[k].n - 1;                   /* what is not finite is a gap */
-    while (from < to && !isfinite(at[from])) from++;
-    while (to > from && !isfinite(at[to])) to--;
-    if (to < 0 || !isfinite(at[to]) || !lines[k].name[0]) continue;
+    /* what is not finite is a gap */
+    int from = 0, to = lines[k].n - 1;
+    while (from < to && !isfinite(at[from]))
+      from++;
+    while (to > from && !isfinite(at[to]))
+      to--;
+    if (to < 0 || !isfinite(at[to]) || !lines[k].name[0])
+      continue;
     say(h, ". ");
     html_text(h, lines[k].name);
     say(h, ": from %.3g to %.3g", at[from], at[to]);
   }
 }
 
-/* Names behind the lines' last points, as near to them as there is room, and the level's at its
- * rule. */
+/* Names behind the lines' last points, as near to them as there is room, and
+ * the level's at its rule. */
 static void line_names(Html *h, const Names *what, const Axis *x, const Axis *y,
                        const Series *lines, int n) {
   enum { LINE = 12 };
   double at[LINES_MOST + 1], free = y->last, right = x->last + 8;
-  int order[LINES_MOST + 1], told = 0;                   /* from above to below; n: the level */
+  /* from above to below; n: the level */
+  int order[LINES_MOST + 1], told = 0;
   for (int k = 0; k < n + (what->level > 0); k++) {
     int last = k < n ? lines[k].n - 1 : 0, place = told;
-    while (k < n && last >= 0 && !isfinite(lines[k].y[last])) last--;
-    if (k < n && (last < 0 || !lines[k].name[0])) continue;
+    while (k < n && last >= 0 && !isfinite(lines[k].y[last]))
+      last--;
+    if (k < n && (last < 0 || !lines[k].name[0]))
+      continue;
     at[k] = axis_place(y, k < n ? lines[k].y[last] : what->level);
-    for (; place && at[order[place - 1]] > at[k]; place--) order[place] = order[place - 1];
+    for (; place && at[order[place - 1]] > at[k]; place--)
+      order[place] = order[place - 1];
     order[place] = k;
     told++;
   }
-  for (int i = 0; i < told; i++, free += LINE) at[order[i]] = free = fmax(at[order[i]], free);
+  for (int i = 0; i < told; i++, free += LINE)
+    at[order[i]] = free = fmax(at[order[i]], free);
   free = y->first;
-  for (int i = told - 1; i >= 0; i--, free -= LINE) at[order[i]] = free = fmin(at[order[i]], free);
+  for (int i = told - 1; i >= 0; i--, free -= LINE)
+    at[order[i]] = free = fmin(at[order[i]], free);
   if (what->level > 0) {
     double level = axis_place(y, what->level);
-    say(h, "<path class=\"level\" d=\"M%.1f %.1fH%.1f\"/>", x->first, level, x->last);
+    say(h, "<path class=\"level\" d=\"M%.1f %.1fH%.1f\"/>", x->first, level,
+        x->last);
   }
   for (int i = 0; i < told; i++) {
     const int k = order[i];
-    if (k < n) svg_mark(h, lines[k].style, right, at[k]);
-    svg_text(h, right + 8, at[k] + 4, "", k < n ? lines[k].name : what->at_level);
+    if (k < n)
+      svg_mark(h, lines[k].style, right, at[k]);
+    svg_text(h, right + 8, at[k] + 4, "",
+             k < n ? lines[k].name : what->at_level);
   }
 }
 
-/* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
-static void chart_named(Html *h, const Chart *what, const Names *names, const Series *lines,
-                        int n) {
+/* What is not finite breaks a line. Where y has names, a chart is as high as
+ * they need. */
+static void chart_named(Html *h, const Chart *what, const Names *names,
+                        const Series *lines, int n) {
   enum { LINE = 15 };
   Axis x = what->x, y = what->y;
-  size_t longest = 4, name = 0;                /* of the names, or the numbers, beside it */
+  /* of the names, or the numbers, beside it */
+  size_t longest = 4, name = 0;
   figure_begin(h, names ? names->id : NULL, what->title);
-  if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-  if (names && names->level > 0) axis_see(&y, names->level);
-  if (names && names->level > 0) name = strlen(names->at_level);
+  if (!lines_seen(&x, &y, lines, n)) {
+    figure_end(h, "Nothing was measured.");
+    return;
+  }
+  if (names && names->level > 0)
+    axis_see(&y, names->level);
+  if (names && names->level > 0)
+    name = strlen(names->at_level);
   for (int k = 0; k < n && names; k++)
-    if (strlen(lines[k].name) > name) name = strlen(lines[k].name);
+    if (strlen(lines[k].name) > name)
+      name = strlen(lines[k].name);
   double right = PICTURE_WIDTH - 12 - (name ? 10 + 6.7 * (double)name : 0);
   double top = y.names ? 4 : 22, high = y.high > 0 ? y.high : 150;
   double bottom = top + (y.names ? LINE * (y.to - y.from) : high);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-  for (int i = 0; i < y.n; i++) if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-  double left = 11 + 6.7 * (double)longest;    /* a wide sans serif's letters, at 11 px */
+  for (int i = 0; i < y.n; i++)
+    if (strlen(y.text[i]) > longest)
+      longest = strlen(y.text[i]);
+  /* a wide sans serif's letters, at 11 px */
+  double left = 11 + 6.7 * (double)longest;
   axis_end(&x, left, right);
-  say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", PICTURE_WIDTH, bottom + 34);
+  say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
+      PICTURE_WIDTH, bottom + 34);
   chart_label(h, what, lines, n);
   say(h, "\">\n");
-  if (!y.names) svg_text(h, 2, 12, "", y.name);
+  if (!y.names)
+    svg_text(h, 2, 12, "", y.name);
   svg_text(h, right, bottom + 30, "end", x.name);
   axis_draw(h, &y, true, left, right);
   axis_draw(h, &x, false, bottom, y.names ? top : bottom);
-  for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
-  if (names) line_names(h, names, &x, &y, lines, n);
+  for (int k = 0; k < n; k++)
+    draw_line(h, &x, &y, &lines[k]);
+  if (names)
+    line_names(h, names, &x, &y, lines, n);
   say(h, "</svg>");
-  if (!names) legend(h, lines, n);
+  if (!names)
+    legend(h, lines, n);
   figure_end(h, what->caption);
 }
 
@@ -525,35 +683,46 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
   chart_named(h, what, NULL, lines, n);
 }
 
-/* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
- * by factors. */
+/* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since
+ * a sink stands out by factors. */
 enum { RAMP = 7 };
-static const struct { double from; const char *colour; } RAMPS[RAMP] = {
+static const struct {
+  double from;
+  const char *colour;
+} RAMPS[RAMP] = {
   {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
   {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
 
 static int ramp_level(double x) {
   int level = 0;
-  while (level + 1 < RAMP && x >= RAMPS[level + 1].from) level++;
+  while (level + 1 < RAMP && x >= RAMPS[level + 1].from)
+    level++;
   return level;
 }
 
 static void ramp_legend(Html *h) {
   say(h, "<p class=\"key\">Weight of a key, from 0 to 1: ");
   for (int k = 0; k < RAMP; k++) {
-    say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\"><rect class=\""
-           "axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/></svg> ", RAMPS[k].colour);
-    if (k == 0) say(h, "below %g</span> ", RAMPS[1].from);
-    else if (k + 1 < RAMP) say(h, "%g to %g</span> ", RAMPS[k].from, RAMPS[k + 1].from);
-    else say(h, "%g or more</span> ", RAMPS[k].from);
+    say(h,
+        "<span><svg viewBox=\"0 0 16 12\" width=\"16\" "
+        "aria-hidden=\"true\"><rect class=\"axis\" width=\"16\" height=\"12\" "
+        "style=\"fill:%s\"/></svg> ",
+        RAMPS[k].colour);
+    if (k == 0)
+      say(h, "below %g</span> ", RAMPS[1].from);
+    else if (k + 1 < RAMP)
+      say(h, "%g to %g</span> ", RAMPS[k].from, RAMPS[k + 1].from);
+    else
+      say(h, "%g or more</span> ", RAMPS[k].from);
   }
   say(h, "</p>\n");
 }
 
-/* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and head (across), with
- * numbers where there is room; otherwise a head's weights of queries (down) on keys (across), where
- * columns that are more than the rows, those of * and x*, come first. A block of s (or NULL) that
- * does not attend stays empty. */
+/* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and
+ * head (across), with numbers where there is room; otherwise a head's weights
+ * of queries (down) on keys (across), where columns that are more than the
+ * rows, those of * and x*, come first. A block of s (or NULL) that does not
+ * attend stays empty. */
 typedef struct CellMap {
   const double *m;
   idx ld, by;
@@ -563,86 +732,115 @@ typedef struct CellMap {
   const Sinks *s;
 } CellMap;
 
-/* A path for each level of the ramp, made of runs of equal cells, so that a map of 64 x 64 takes
- * some kilobytes. */
+/* A path for each level of the ramp, made of runs of equal cells, so that a map
+ * of 64 x 64 takes some kilobytes. */
 static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
   for (int level = 1; level < RAMP; level++) {
     say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
     for (int i = 0; i < c->rows; i++)
       for (int j = 0, from; j < c->columns; j++) {
         const double *row = c->m + i * c->ld;
-        for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level; j++) continue;
+        for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level;
+             j++)
+          continue;
         if (j > from)
           say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
               (j - from) * wide, high, (j - from) * wide);
       }
     say(h, "\"/>\n");
   }
-  say(h, "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n", left,
-      c->columns * wide, c->rows * high);
+  say(h,
+      "<rect class=\"axis\" x=\"%d\" y=\"16\" width=\"%d\" height=\"%d\"/>\n",
+      left, c->columns * wide, c->rows * high);
 }
 
 static void cell_map(Html *h, const CellMap *c) {
   enum { LEFT = 30 };
   bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
-  int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
+  int wide = numbers           ? 38
+             : c->heads        ? 10
+             : c->columns > 33 ? 4
+                               : 8,
+      high = numbers ? 20 : wide;
   int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
   int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
-  int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4; char text[64];
-  say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
-         "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
-      c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
-  snprintf(text, sizeof text, "%s \342\206\223  %s%s \342\206\222",    /* arrows: down, across */
-           c->heads ? "block" : "query", before ? "*, " : "", c->heads ? "head" : "key");
+  int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
+  char text[64];
+  say(h,
+      "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" "
+      "role=\"img\" aria-label=\"%s %s, %d by %d\">",
+      c->title, width, bottom + 16, width * 5 / 4,
+      c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows,
+      c->columns);
+  /* arrows: down, across */
+  snprintf(text, sizeof text, "%s \342\206\223  %s%s \342\206\222",
+           c->heads ? "block" : "query", before ? "*, " : "",
+           c->heads ? "head" : "key");
   svg_text(h, LEFT, 11, "", text);
   cells(h, c, LEFT, wide, high);
   for (int i = 0; i < c->rows || i < keys; i += every) {
     snprintf(text, sizeof text, "%d", i + 1);
-    if (i < c->rows) svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
-    if (i < keys) svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle", text);
+    if (i < c->rows)
+      svg_text(h, LEFT - 4, 20 + (i + 0.5) * high, "end", text);
+    if (i < keys)
+      svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle",
+               text);
   }
   for (int i = 0; numbers && i < c->rows * c->columns; i++) {
     double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
     bool there = isfinite(x) && (!c->s || c->s->attends[i / c->columns]);
     snprintf(text, sizeof text, there ? "%.2f" : "-", x);
-    svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
+    svg_text(h, LEFT + (i % c->columns + 0.5) * wide,
+             30 + i / c->columns * high,
              ramp_level(x) >= 5 ? "middle on" : "middle", text);
   }
-  if (before) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide, bottom);
+  if (before)
+    say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide,
+        bottom);
   say(h, "</svg>\n");
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 2  The maps of two heads
  */
 
-/* A token's text, a dot for each blank it begins with; an id where no tokenizer knows it. */
+/* A token's text, a dot for each blank it begins with; an id where no tokenizer
+ * knows it. */
 static void token_text(char to[TOKEN_ROOM], const Data *d, int id) {
   const int32_t ids[] = {id};
-  Bytes text = {0}; Error e = {0};
+  Bytes text = {0};
+  Error e = {0};
   int n = 0;
-  if (id >= d->tokenizer.vocab || tokenizer_decode(&d->tokenizer, ids, 1, &text, &e) || !text.size)
+  if (id >= d->tokenizer.vocab ||
+      tokenizer_decode(&d->tokenizer, ids, 1, &text, &e) || !text.size)
     n = snprintf(to, TOKEN_ROOM, "%d", id);
   const bool good = utf8_length(text.at, text.size) == text.size;
   for (size_t i = 0; i < text.size && n < TOKEN_ROOM - 6; i++) {
     unsigned char byte = text.at[i];
-    if (n > 12 && (byte & 0xC0) != 0x80) { n += snprintf(to + n, 4, ".."); break; }
-    n += byte == ' ' ? snprintf(to + n, 3, "\302\267")
-       : byte == '\n' ? snprintf(to + n, 3, "\\n")
-       : byte < 32 || byte == 127 || (byte > 127 && !good) ? snprintf(to + n, 5, "x%02X", byte)
-       : snprintf(to + n, 2, "%c", byte);
+    if (n > 12 && (byte & 0xC0) != 0x80) {
+      n += snprintf(to + n, 4, "..");
+      break;
+    }
+    n += byte == ' '    ? snprintf(to + n, 3, "\302\267")
+         : byte == '\n' ? snprintf(to + n, 3, "\\n")
+         : byte < 32 || byte == 127 || (byte > 127 && !good)
+             ? snprintf(to + n, 5, "x%02X", byte)
+             : snprintf(to + n, 2, "%c", byte);
   }
   bytes_free(&text);
 }
 
-/* m of one head (out->layer, out->head), the mean over a batch of natural sequences, over its first
- * T <= HEAD_MAP tokens: T rows, the real tokens, by S columns *, x*, 1 .. T; and of the first. */
-static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, int T, Error *e) {
+/* m of one head (out->layer, out->head), the mean over a batch of natural
+ * sequences, over its first T <= HEAD_MAP tokens: T rows, the real tokens, by S
+ * columns *, x*, 1 .. T; and of the first. */
+static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
+                    int T, Error *e) {
   enum { BATCH = 16 };
   const Config *c = &m->c;
   Acts a = {0};
   int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
-  if (T > HEAD_MAP) T = HEAD_MAP;
+  if (T > HEAD_MAP)
+    T = HEAD_MAP;
   int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx size = B * c->heads * N * S;
@@ -652,7 +850,8 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
     probe[out->layer].metric = maps;
     probe[out->layer].weight = maps + size;
     a.probe = probe;
-    position_edit(m, &a, s, s->eval_T, false, e);        /* of the evaluation's T */
+    /* of the evaluation's T */
+    position_edit(m, &a, s, s->eval_T, false, e);
     model_forward(m, &a, ids, B, T);
     position_edit(m, &a, s, s->eval_T, true, e);
     model_fault(m, e);
@@ -661,9 +860,11 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
     for (idx i = 0; i < T * S; i++) {
       out->m[i] = 0;
       for (idx b = 0; b < B; b++)
-        out->m[i] += (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
+        out->m[i] +=
+            (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
     }
-    for (int i = 0; i < T && i < MAP_TOKENS; i++) token_text(out->token[i], d, ids[i]);
+    for (int i = 0; i < T && i < MAP_TOKENS; i++)
+      token_text(out->token[i], d, ids[i]);
     for (idx i = 0; i < T * S && i < MAP_TOKENS * S; i++)
       out->one[i] = (double)maps[size + (out->head * N + N - T) * S + i];
   }
@@ -673,22 +874,31 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
   return e->status;
 }
 
-/* The maps of the two heads whose sink, on * where there is one and else on token 1, is the
- * strongest and the weakest. */
+/* The maps of the two heads whose sink, on * where there is one and else on
+ * token 1, is the strongest and the weakest. */
 static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
-  int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
+  int star = config_column_star(&t->m.c),
+      column = star < 0 ? config_column_first(&t->m.c) : star;
   int H = o->s.H, most = 0;
-  while (!o->s.attends[most / H]) most += H;               /* the first block that attends */
+  /* the first block that attends */
+  while (!o->s.attends[most / H])
+    most += H;
   int least = most;
   for (int i = most + 1; i < o->s.L * H; i++) {
     double alpha = o->s.alpha[(idx)i * o->s.S + column];
-    if (!o->s.attends[i / H]) continue;
-    if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
-    if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
+    if (!o->s.attends[i / H])
+      continue;
+    if (alpha > o->s.alpha[(idx)most * o->s.S + column])
+      most = i;
+    if (alpha < o->s.alpha[(idx)least * o->s.S + column])
+      least = i;
   }
-  if (!o->map) o->map = grab(2, sizeof *o->map, e);
-  /* a model that is still in its file would be read twice again: for a page alone */
-  for (int k = 0; k < 2 && !e->status && (!t->m.seams.begin || s->report[0]); k++) {
+  if (!o->map)
+    o->map = grab(2, sizeof *o->map, e);
+  /* a model that is still in its file would be read twice again: for a page
+   * alone */
+  for (int k = 0; k < 2 && !e->status && (!t->m.seams.begin || s->report[0]);
+       k++) {
     int head = k ? least : most;
     o->map[k].layer = head / H;
     o->map[k].head = head % H;
@@ -697,74 +907,108 @@ static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 3  The page of a run, a training or an evaluation */
 
 /* The charts of models: by step while they train, and by block. */
-enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
-static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[MODEL_CHARTS] = {
+enum {
+  LOOK_LOSS,
+  LOOK_SINK,
+  LOOK_ALPHA,
+  NORM_HIDDEN,
+  NORM_KEYS,
+  NORM_VALUES,
+  MODEL_CHARTS
+};
+static const struct {
+  const char *title, *y, *caption;
+  bool from_zero;
+} CHARTS[MODEL_CHARTS] = {
   {"Training loss", "nats a token",
-   "Mean of the steps since the point before. Models are compared at equal loss, not at equal "
-   "steps: read across at one height. The paper's Figure 4, middle and right.", false},
+   "Mean of the steps since the point before. Models are compared at equal "
+   "loss, not at equal "
+   "steps: read across at one height. The paper's Figure 4, middle and right.",
+   false},
   {"Sink of token 1 (and of *)", "%",
-   "Share of heads and held-out sequences whose alpha is above the threshold. Look when it leaves "
+   "Share of heads and held-out sequences whose alpha is above the threshold. "
+   "Look when it leaves "
    "0 %: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
   {"alpha of token 1 (and of *)", "mean weight",
-   "Mean over heads of the weight on token 1 or * (section 3.2), without a threshold. It moves "
+   "Mean over heads of the weight on token 1 or * (section 3.2), without a "
+   "threshold. It moves "
    "before Sink does. Look for a rise above even rows.", false},
   {"Hidden states", "norm of the first row / mean of the others",
-   "Output of each block; 0 is the embedding. Massive activations stand far above 1; without a "
-   "normaliser or with a key bias none do. The paper's Figures 2, 7 and 8.", true},
+   "Output of each block; 0 is the embedding. Massive activations stand far "
+   "above 1; without a "
+   "normaliser or with a key bias none do. The paper's Figures 2, 7 and 8.",
+   true},
   {"Keys", "norm of the first row / mean of the others",
-   "Mean over key heads. In large models the first key is much shorter than the others. The "
+   "Mean over key heads. In large models the first key is much shorter than "
+   "the others. The "
    "paper's Figure 2, top, and Figures 11 to 14.", true},
   {"Values", "norm of the first row / mean of the others",
-   "Mean over key heads. A sink's value is short: it takes weight and gives little. The paper's "
+   "Mean over key heads. A sink's value is short: it takes weight and gives "
+   "little. The paper's "
    "Figure 2, top, and Figures 11 to 14.", true}};
 
 /* A model's line of a chart, or that of its column *. */
 static void model_line(Series *line, const Outcome *o, int what, bool star) {
   const Sinks *s = &o->s;
   const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
-  int first = what > NORM_HIDDEN;              /* hidden states have a block 0 */
+  /* hidden states have a block 0 */
+  int first = what > NORM_HIDDEN;
   for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
     const Look *p = &o->p.look[i];
-    const double y[][2] = {{p->loss, NAN}, {100 * p->sink1, 100 * p->sink_star},
+    const double y[][2] = {{p->loss, NAN},
+                           {100 * p->sink1, 100 * p->sink_star},
                            {p->alpha1, p->alpha_star}};
     line_add(line, (double)p->step, y[what][star]);
   }
   for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-    if (!first || s->attends[i])       /* else the block has no keys and values */
-      line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
+    /* else the block has no keys and values */
+    if (!first || s->attends[i])
+      line_add(line, i + first,
+               norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
 }
 
 /* The column where a model can have its sink besides token 1, in words. */
 static const char *column_name(const Config *c) {
-  if (!c->extra) return c->sink_token > 1 ? "the sink token x*1" : "the sink token x*";
-  return c->extra == EXTRA_K || c->extra == EXTRA_KV ? "the key bias *" : "the extra column *";
+  if (!c->extra)
+    return c->sink_token > 1 ? "the sink token x*1" : "the sink token x*";
+  return c->extra == EXTRA_K || c->extra == EXTRA_KV ? "the key bias *"
+                                                     : "the extra column *";
 }
 
-/* Charts from .. to, with a line for each of the first three models, and one for its column *. */
+/* Charts from .. to, with a line for each of the first three models, and one
+ * for its column *. */
 static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
   say(h, "<div class=\"grid\">\n");
   for (int what = from; lines && what < to; what++) {
-    bool curve = what < NORM_HIDDEN, columns = what == LOOK_SINK || what == LOOK_ALPHA;
-    Chart shown = {CHARTS[what].title, CHARTS[what].caption,
-                   {.name = curve ? "step" : "block", .least = 1, .tight = true},
-                   {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
+    bool curve = what < NORM_HIDDEN,
+         columns = what == LOOK_SINK || what == LOOK_ALPHA;
+    Chart shown = {
+        CHARTS[what].title,
+        CHARTS[what].caption,
+        {.name = curve ? "step" : "block", .least = 1, .tight = true},
+        {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
       for (int star = 0; star <= (columns && o[i].star); star++) {
-        const char *last = strrchr(o[i].name, '/'), *at = last ? last + 1 : o[i].name;
+        const char *last = strrchr(o[i].name, '/'),
+                   *at = last ? last + 1 : o[i].name;
         char name[64];
-        snprintf(name, sizeof name, "%.*s%s%s", cut_at(at, 30), at, columns ? ": " : "",
-                 !columns ? "" : star ? column_name(&o[i].c) : "token 1");
+        snprintf(name, sizeof name, "%.*s%s%s", cut_at(at, 30), at,
+                 columns ? ": " : "",
+                 !columns ? ""
+                 : star   ? column_name(&o[i].c)
+                          : "token 1");
         Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
         model_line(line, &o[i], what, star);
       }
     if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-      Series *even = line_begin(lines, count++, n > 1 ? "even rows, first model" : "even rows",
+      Series *even = line_begin(lines, count++,
+                                n > 1 ? "even rows, first model" : "even rows",
                                 LINE_EVEN);
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
@@ -786,26 +1030,32 @@ static void table_begin(Html *h, const char *caption) {
 }
 
 /* Key j, from 0, of a head's map: *, x*, or a token with its number. */
-static const char *key_name(char to[64], const HeadMap *map, const Config *c, int j) {
+static const char *key_name(char to[64], const HeadMap *map, const Config *c,
+                            int j) {
   int before = map->S - map->T;
-  if (j < before) return column_label(to, c, j);
+  if (j < before)
+    return column_label(to, c, j);
   snprintf(to, 64, "%d %s", j - before + 1, map->token[j - before]);
   return to;
 }
 
-/* For who does not see the picture: each query's weight on the column, and on what it is most. */
-static void token_table(Html *h, const HeadMap *map, const Config *c, int T, int column,
-                        const char *title) {
+/* For who does not see the picture: each query's weight on the column, and on
+ * what it is most. */
+static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
+                        int column, const char *title) {
   char text[64];
   say(h, "<details><summary>These weights as a table</summary>");
   table_begin(h, title);
   say(h, "<tr><th scope=\"col\">query</th><th scope=\"col\">its weight on ");
   html_text(h, key_name(text, map, c, column));
-  say(h, "</th><th scope=\"col\">largest weight</th><th scope=\"col\">on</th></tr>\n");
+  say(h, "</th><th scope=\"col\">largest weight</th><th "
+         "scope=\"col\">on</th></tr>\n");
   for (int i = 0; i < T; i++) {
     const double *row = map->one + i * map->S;
     int most = 0, before = map->S - map->T;
-    for (int j = 1; j < map->S; j++) if (row[j] > row[most]) most = j;
+    for (int j = 1; j < map->S; j++)
+      if (row[j] > row[most])
+        most = j;
     say(h, "<tr>");
     element(h, "th scope=\"row\"", key_name(text, map, c, before + i));
     say(h, "<td>%.2f</td><td>%.2f</td>", row[column], row[most]);
@@ -815,48 +1065,65 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T, int
   say(h, "</table></div></details>\n");
 }
 
-/* The raw weights of a head on the first tokens of one sequence, which stand beside the axes, with
- * a bar at each row as long as their sum; the sink's column is named above it. A head is a sink
- * above eps, as in Sink. */
+/* The raw weights of a head on the first tokens of one sequence, which stand
+ * beside the axes, with a bar at each row as long as their sum; the sink's
+ * column is named above it. A head is a sink above eps, as in Sink. */
 static void token_map(Html *h, const Outcome *o, int k, double eps) {
-  enum { CELL = 11, BAR = 24 };              /* BAR: a mass of 1 */
+  enum { CELL = 11, BAR = 24 }; /* BAR: a mass of 1 */
   const HeadMap *map = &o->map[k];
   size_t longest = 4;
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
-  int star = config_column_star(&o->c), column = star < 0 ? config_column_first(&o->c) : star;
-  for (int i = 0; i < T; i++) if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
-  int left = 8 + 6 * (int)longest, bottom = 16 + T * CELL, width = S * CELL + 10 + BAR;
-  double alpha = o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
+  int star = config_column_star(&o->c),
+      column = star < 0 ? config_column_first(&o->c) : star;
+  for (int i = 0; i < T; i++)
+    if (strlen(map->token[i]) > longest)
+      longest = strlen(map->token[i]);
+  int left = 8 + 6 * (int)longest, bottom = 16 + T * CELL,
+      width = S * CELL + 10 + BAR;
+  double alpha =
+      o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
   const char *sink = star < 0 ? "token 1" : column_name(&o->c);
   char title[200], text[80];
   snprintf(title, sizeof title, "Block %d, head %d, %s on %s: alpha %.2f, %s",
            map->layer + 1, map->head + 1, k ? "least" : "most", sink, alpha,
            alpha > eps ? "a sink" : "no sink");
   element(h, "p", title);
-  snprintf(text, sizeof text, "\342\206\223 %s%s", alpha > eps ? "the sink: " : "", sink);
-  width = (int)fmax(width, column * CELL + 6 * (double)strlen(text));   /* its room, at 11 px */
-  say(h, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
-         "%d queries (down) by %d keys (across) of one sequence; a table follows\">", left + width,
-      bottom + left, map->layer + 1, map->head + 1, T, S);
+  snprintf(text, sizeof text, "\342\206\223 %s%s",
+           alpha > eps ? "the sink: " : "", sink);
+  /* its room, at 11 px */
+  width = (int)fmax(width, column * CELL + 6 * (double)strlen(text));
+  say(h,
+      "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of "
+      "block %d, head %d, %d queries (down) by %d keys (across) of one "
+      "sequence; a table follows\">",
+      left + width, bottom + left, map->layer + 1, map->head + 1, T, S);
   svg_text(h, left + column * CELL + 2, 11, "", text);
-  cells(h, &(CellMap){.m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S}, left, CELL,
-        CELL);
+  cells(
+      h,
+      &(CellMap){.m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S},
+      left, CELL, CELL);
   for (int i = 0; i < T; i++) {
     double mass = 0;
-    for (int j = S - T; j <= S - T + i; j++) mass += map->one[i * map->S + j];
-    say(h, "<path class=\"mass\" d=\"M%d %dh%.3gv%dH%dz\"/>", left + S * CELL + 4, 17 + i * CELL,
-        BAR * fmin(fmax(mass, 0), 1), CELL - 2, left + S * CELL + 4);
+    for (int j = S - T; j <= S - T + i; j++)
+      mass += map->one[i * map->S + j];
+    say(h, "<path class=\"mass\" d=\"M%d %dh%.3gv%dH%dz\"/>",
+        left + S * CELL + 4, 17 + i * CELL, BAR * fmin(fmax(mass, 0), 1),
+        CELL - 2, left + S * CELL + 4);
   }
   for (int j = 0; j < S; j++) {
     int at = j - (S - T);
     const char *name = at < 0 ? key_name(text, map, &o->c, j) : map->token[at];
-    if (at >= 0) svg_text(h, left - 4, 16 + (at + 0.8) * CELL, "tok end", name);
-    say(h, "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
+    if (at >= 0)
+      svg_text(h, left - 4, 16 + (at + 0.8) * CELL, "tok end", name);
+    say(h,
+        "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
         left + j * CELL + 9, bottom + 4);
     html_text(h, name);
     say(h, "</text>");
   }
-  if (S > T) say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", left + (S - T) * CELL, bottom);
+  if (S > T)
+    say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", left + (S - T) * CELL,
+        bottom);
   say(h, "</svg>\n");
   token_table(h, map, &o->c, T, column, title);
 }
@@ -867,94 +1134,116 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
   say(h, "<div class=\"grid\">\n");
   for (; n > 0; n--, o++) {
     const Sinks *s = &o->s;
-    if (!s->n) continue;
+    if (!s->n)
+      continue;
     figure_begin(h, NULL, o->name);
     for (int k = 0; k <= o->star; k++) {
       int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
-      snprintf(text, sizeof text, "alpha of %s", k ? column_name(&o->c) : "token 1");
-      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, text, s});
+      snprintf(text, sizeof text, "alpha of %s",
+               k ? column_name(&o->c) : "token 1");
+      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L,
+                             s->H, true, text, s});
     }
-    for (int k = 0; k < 2; k++) if (o->map && o->map[k].T) token_map(h, o, k, eps);
-    snprintf(text, sizeof text,
-             "Above: alpha of each head, the mean over %d sequences of %d tokens; even rows give "
-             "%.3f. Below: the raw weight of each query (down) on each key (across), at the start "
-             "of one sequence, and beside a row what it sums to, 0 to 1; a dot is a blank. "
-              "A sink is "
-             "a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
-             o->even, eps);
+    for (int k = 0; k < 2; k++)
+      if (o->map && o->map[k].T)
+        token_map(h, o, k, eps);
+    snprintf(
+        text, sizeof text,
+        "Above: alpha of each head, the mean over %d sequences of %d tokens; "
+        "even rows give %.3f. Below: the raw weight of each query (down) on "
+        "each key (across), at the start of one sequence, and beside a row "
+        "what it sums to, 0 to 1; a dot is a blank. A sink is a dark column, "
+        "of alpha above %g. The paper's Figures 19 to 24.",
+        s->n, s->T, o->even, eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
 }
 
 /* n models, measured on `read` sequences each. */
-static void page_table(Html *h, const Outcome *o, int n, int read, const Settings *s) {
+static void page_table(Html *h, const Outcome *o, int n, int read,
+                       const Settings *s) {
   table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
   say(h, "<tr><th scope=\"col\">model</th><th scope=\"col\">paper</th>");
   for (int k = 0; k < ROW; k++)
     say(h, "<th scope=\"col\">%s</th>", ROW_COLUMNS[k].head);
   say(h, "</tr>\n");
   for (int i = 0; i < n; i++) {
-    double row[ROW]; char text[32];
+    double row[ROW];
+    char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     say(h, "<tr>");
     element(h, "th scope=\"row\"", o[i].name);
     element(h, "td", o[i].source[0] ? o[i].source : "-");
-    for (int k = 0; k < ROW; k++) element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
+    for (int k = 0; k < ROW; k++)
+      element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
     say(h, "</tr>\n");
   }
-  say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
-         "tokens. alpha: mean share of token 1 or * in a row's weights; x even: alpha over that of "
-         "even rows, which share their weight alike. Row mass: what a row's raw weights on tokens "
-         "sum to. Norm ratio: the first row's norm over the mean of the others, in the block where "
-         "it is largest. Valid loss: nats a token, over %lld tokens.</p>\n", s->eps, read,
-      o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
+  say(h,
+      "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
+      "sequences of %d tokens. alpha: mean share of token 1 or * in a row's "
+      "weights; x even: alpha over that of even rows, which share their weight "
+      "alike. Row mass: what a row's raw weights on tokens sum to. Norm ratio: "
+      "the first row's norm over the mean of the others, in the block where it "
+      "is largest. Valid loss: nats a token, over %lld tokens.</p>\n",
+      s->eps, read, o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
-/* Of every page. A claim's verdict is in its words, its sign and the bar before it. */
+/* Of every page. A claim's verdict is in its words, its sign and the bar before
+ * it. */
+/* a shadow where a table goes on */
 static const char PAGE_STYLE[] =
-    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111;"
-    "background:#fff;color-scheme:light}"
-    "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
+    "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;"
+    "color:#111;background:#fff;color-scheme:light}h1{font-size:1.5rem}"
+    "h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
     "h3{font-size:1rem;margin:0 0 .2rem}p,ul{margin:.4rem 0}a{color:#10305c}"
-    "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
-    ".claim p+p{font-size:.85rem}figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
-    ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
-    "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
-    "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}.on{fill:#fff}"
-    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}"
+    "figure{margin:0;break-inside:avoid}figure "
+    "p,figcaption,code,pre,.where,.claim p+p{font-size:.85rem}"
+    "figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
+    ".grid{display:grid;"
+    "grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
+    "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;"
+    "display:block}text{font:11px sans-serif}.end{text-anchor:end}"
+    ".middle{text-anchor:middle}.on{fill:#fff}.line,.axis{fill:none}"
+    ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}"
     ".mass{fill:#b5651d}.level{stroke:#555;fill:none;stroke-dasharray:2 2}"
-    ".key span{white-space:nowrap;margin-right:.7em}"
-    ".key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
-    ".wide,pre{overflow-x:auto}"                           /* a shadow where a table goes on */
-    ".wide{background:linear-gradient(90deg,#fff 30%,#fff0) 0/4rem 100% no-repeat local,"
-    "linear-gradient(270deg,#fff 30%,#fff0) 100%/4rem 100% no-repeat local,"
-    "linear-gradient(90deg,#0006,#0000) 0/1rem 100% no-repeat scroll,"
-    "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
-    ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
-    "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
-    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
-    "font-weight:400}nav td,nav th+th{width:5rem}.fine text{font-size:7px}"
-    ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
+    ".key span{white-space:nowrap;margin-right:.7em}.key svg{display:inline;"
+    "width:auto;height:12px;vertical-align:-1px}.wide,pre{overflow-x:auto}"
+    ".wide{background:linear-gradient(90deg,#fff 30%,#fff0) 0/4rem 100% "
+    "no-repeat local,linear-gradient(270deg,#fff 30%,#fff0) 100%/4rem 100% "
+    "no-repeat local,linear-gradient(90deg,#0006,#0000) 0/1rem 100% no-repeat "
+    "scroll,linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat "
+    "scroll}.wide th:first-child,.wide td:first-child{position:sticky;left:0;"
+    "background:#fffd}caption{text-align:left;color:#444;font-size:.85rem}"
+    ".tok{font-size:9px}.facts td{text-align:left;white-space:normal;"
+    "overflow-wrap:anywhere}nav th{white-space:normal;font-weight:400}nav "
+    "td,nav th+th{width:5rem}.fine text{font-size:7px}.lead{font-size:1.05rem;"
+    "max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
-    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"
-    "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
-    "td.paper,th.paper{border-left:1px solid #bbb}"
-    ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
-    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.weak{border-color:#e69f00}"
-    ".open{border-left-style:dotted}.no{border-color:#d55e00;border-left-style:double}"
-    "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible;"
-    "background:none}details{display:none}details.maps{display:block}figure{break-inside:auto}"
+    "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;"
+    "border-bottom:1px solid #bbb;white-space:nowrap}"
+    "td:first-child,th:first-child{text-align:left}"
+    "td.paper,th.paper{border-left:1px solid #bbb}.claim{border-left:.35rem "
+    "solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}.claim "
+    "p{margin:.15rem 0}.yes{border-color:#009e73}.weak{border-color:#e69f00}"
+    ".open{border-left-style:dotted}.no{border-color:#d55e00;"
+    "border-left-style:double}@media(max-width:30rem){table{font-size:.78rem}"
+    "th,td{padding:.2em .3em}}@media print{body{font-size:10pt;max-width:none;"
+    "padding:0}.wide{overflow:visible;background:none}details{display:none}"
+    "details.maps{display:block}figure{break-inside:auto}"
     "details.maps::details-content{content-visibility:visible;block-size:auto}"
     "svg,h3{break-inside:avoid}h3,figure>p{break-after:avoid}"
-    "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;white-space:normal;"
-    "overflow-wrap:anywhere}.grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
+    "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.2em .4em;"
+    "white-space:normal;overflow-wrap:anywhere}"
+    ".grid{grid-template-columns:repeat(2,1fr)}h2+p{break-after:avoid}}";
 
 static void page_head(Html *h, const char *verb) {
-  say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta name=\""
-         "viewport\" content=\"width=device-width,initial-scale=1\"/><title>sink %s</title>"
-         "<style>", verb);
+  say(h,
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta "
+      "name=\"viewport\" "
+      "content=\"width=device-width,initial-scale=1\"/><title>sink "
+      "%s</title><style>",
+      verb);
   bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
   say(h, "</style></head><body>\n");
 }
@@ -962,7 +1251,8 @@ static void page_head(Html *h, const char *verb) {
 /* Ends the page and writes it beside path, which it then replaces. */
 static int page_end(Html *h, const char *path) {
   say(h, "</body></html>\n");
-  if (!h->e->status) file_write(path, h->text.at, h->text.size, h->e);
+  if (!h->e->status)
+    file_write(path, h->text.at, h->text.size, h->e);
   bytes_free(&h->text);
   return h->e->status;
 }
@@ -974,29 +1264,36 @@ static int page_end(Html *h, const char *path) {
 #else
 #define COMPILER "C"
 #endif
-static const char *const ISAS[] = {"baseline", "avx2", "avx512"};      /* by Isa */
+/* by Isa */
+static const char *const ISAS[] = {"baseline", "avx2", "avx512"};
 
 /* The processor's name, where the system tells it as a file. */
 static void processor_name(char to[100]) {
   char line[200];
   FILE *f = fopen("/proc/cpuinfo", "r");
   *to = 0;
-  while (f && !*to && fgets(line, sizeof line, f)) sscanf(line, "model name : %99[^\n]", to);
-  if (f) fclose(f);
+  while (f && !*to && fgets(line, sizeof line, f))
+    sscanf(line, "model name : %99[^\n]", to);
+  if (f)
+    fclose(f);
 }
 
-/* How a page was made: the command, and rows of a name and a text, up to one without a name; then
- * version and machine. */
-static void page_facts(Html *h, const Settings *s, const char *verb, const char *model,
-                       const char *const facts[][2]) {
+/* How a page was made: the command, and rows of a name and a text, up to one
+ * without a name; then version and machine. */
+static void page_facts(Html *h, const Settings *s, const char *verb,
+                       const char *model, const char *const facts[][2]) {
   char text[400], processor[100];
   Bytes command = {0};
-  bytes_print(&command, h->e, "./%s %s", s->program ? s->program->name : "sink", verb);
-  if (*model) word_add(&command, model, h->e);
+  bytes_print(&command, h->e, "./%s %s", s->program ? s->program->name : "sink",
+              verb);
+  if (*model)
+    word_add(&command, model, h->e);
   for (int i = 0; i < s->argc; i++)
-    if (!*model || strcmp(s->argv[i], model)) word_add(&command, s->argv[i], h->e);
+    if (!*model || strcmp(s->argv[i], model))
+      word_add(&command, s->argv[i], h->e);
   bytes_add(&command, "", 1, h->e);
-  say(h, "<section class=\"facts\" id=\"made\"><h2>How this page was made</h2>\n");
+  say(h,
+      "<section class=\"facts\" id=\"made\"><h2>How this page was made</h2>\n");
   table_begin(h, "What repeats it");
   say(h, "<tr><th scope=\"row\">command</th><td>");
   element(h, "code", command.at ? (const char *)command.at : "");
@@ -1008,56 +1305,76 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
     say(h, "</tr>\n");
   }
   processor_name(processor);
-  snprintf(text, sizeof text, COMPILER ", %s, %zu-byte numbers, %d thread%s%s%s", ISAS[isa_best()],
-           sizeof(real), workers(), workers() > 1 ? "s" : "", *processor ? ", " : "", processor);
-  say(h, "<tr><th scope=\"row\">version</th><td>sink " SINK_VERSION "</td></tr>\n<tr><th scope="
-         "\"row\">machine</th>");
+  snprintf(text, sizeof text,
+           COMPILER ", %s, %zu-byte numbers, %d thread%s%s%s", ISAS[isa_best()],
+           sizeof(real), workers(), workers() > 1 ? "s" : "",
+           *processor ? ", " : "", processor);
+  say(h, "<tr><th scope=\"row\">version</th><td>sink " SINK_VERSION
+         "</td></tr>\n<tr><th scope=\"row\">machine</th>");
   element(h, "td", text);
   say(h, "</tr></table></div></section>\n");
 }
 
 /* What a sink is, and what came out. */
 static void page_lead(Html *h, const char *verb, const char *verdict) {
-  say(h, "<p class=\"lead\">An attention sink is a token on which heads put much of their weight "
-         "though it means little, most often the first. ");
+  say(h, "<p class=\"lead\">An attention sink is a token on which heads put "
+         "much of their weight though it means little, most often the first. ");
   if (!strcmp(verb, "train"))
-    say(h, "This page shows how much of one a model had while it was trained%s. ",
+    say(h,
+        "This page shows how much of one a model had while it was trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
-  else say(h, "This page shows how much of one a model has. ");
+  else
+    say(h, "This page shows how much of one a model has. ");
   element(h, "b", verdict);
   say(h, "</p>\n");
 }
 
 /* How a page of models was made. */
-static void model_facts(Html *h, const Outcome *o, const char *verb, const Settings *s) {
+static void model_facts(Html *h, const Outcome *o, const char *verb,
+                        const Settings *s) {
   char text[4 * PATH_ROOM], seed[32], model[300];
   snprintf(text, sizeof text, "%s (%s)", o->text, o->read);
   snprintf(seed, sizeof seed, "%d", s->train.seed);
-  int at = snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d",
-                    o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context);
-  if (s->train.steps)          /* of a published model they are not known */
-    snprintf(model + at, sizeof model - (size_t)at, "; %d steps of %d sequences at rate %g",
-             s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
-  page_facts(h, s, verb, strcmp(verb, "eval") ? "" : o->name, (const char *const[][2]){
-             {"text", s->input == INPUT_NATURAL ? text : "none: drawn ids"}, {"seed", seed},
-             {"model", model}, {NULL, NULL}});
+  int at = snprintf(model, sizeof model,
+                    "%d blocks, %d heads of %d dims, width %d, context %d",
+                    o->c.layers, o->c.heads, o->c.head_dim, o->c.dim,
+                    o->c.context);
+  if (s->train.steps) /* of a published model they are not known */
+    snprintf(model + at, sizeof model - (size_t)at,
+             "; %d steps of %d sequences at rate %g", s->train.steps,
+             s->train.batch * s->train.accumulate, s->train.lr);
+  page_facts(h, s, verb, strcmp(verb, "eval") ? "" : o->name,
+             (const char *const[][2]){
+                 {"text", s->input == INPUT_NATURAL ? text : "none: drawn ids"},
+                 {"seed", seed},
+                 {"model", model},
+                 {NULL, NULL}});
 }
 
-/* The page of n models (three have lines of their own style), which `verb` has made; table and
- * verdict may be NULL or "". */
-static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
-                        int n, const char *table, const char *verdict, Error *e) {
+/* The page of n models (three have lines of their own style), which `verb` has
+ * made; table and verdict may be NULL or "". */
+static int report_write(const char *path, const char *verb, const Settings *s,
+                        const Outcome *o, int n, const char *table,
+                        const char *verdict, Error *e) {
   Html h = {{0}, e};
   int looks = 0, measured = 0;
-  for (int i = 0; i < n; i++) looks += o[i].p.looks, measured = o[i].s.n ? o[i].s.n : measured;
+  for (int i = 0; i < n; i++) {
+    looks += o[i].p.looks;
+    measured = o[i].s.n ? o[i].s.n : measured;
+  }
   page_head(&h, verb);
-  element(&h, "h1", strcmp(verb, "eval") ? "Attention sinks: a training"
-          : "Attention sinks of a model");
+  element(&h, "h1",
+          strcmp(verb, "eval") ? "Attention sinks: a training"
+                               : "Attention sinks of a model");
   page_lead(&h, verb, verdict ? verdict : "");
-  if (measured) page_table(&h, o, n, measured, s);
-  if (table) element(&h, "pre", table);
-  if (looks) say(&h, "<h2>While it trained</h2>");
-  if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
+  if (measured)
+    page_table(&h, o, n, measured, s);
+  if (table)
+    element(&h, "pre", table);
+  if (looks)
+    say(&h, "<h2>While it trained</h2>");
+  if (looks)
+    page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
   if (measured) {
     say(&h, "<h2>Where attention goes</h2>\n");
     page_maps(&h, o, n, s->eps);
@@ -1068,22 +1385,27 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
   return page_end(&h, path);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 4  `eval` of several */
 
-/* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
- * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
- * measured is said and left out; --csv and --json have all that was, from the first line on. */
+/* A table of more than one measurement: models (Figure 4 left, Table 1 right),
+ * inputs (Table 1 left), texts (Figure 9), lengths and thresholds (Figure 3),
+ * each with each. What cannot be measured is said and left out; --csv and
+ * --json have all that was, from the first line on. */
 /* What eval measures besides: numbers with names, and what is said of them. */
-typedef int MeasureMore(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+typedef int MeasureMore(Numbers *besides, Bytes *said, const Settings *s,
+                        Trainer *t, Error *e);
 
 typedef struct Survey {
   MeasureMore *more;           /* or NULL */
   Numbers *row; int rows, left_out;
-  Bytes first; const char *of;              /* why the first is left out; its model */
-  const Settings *s;                                       /* as the command line has it */
+  /* why the first is left out; its model */
+  Bytes first; const char *of;
+  /* as the command line has it */
+  const Settings *s;
   int length[33];                                          /* 0 ends */
-  char **text; int texts;                                  /* the rows' own */
+  /* the rows' own */
+  char **text; int texts;
 } Survey;
 
 static const Column SURVEY_COLUMNS[] = {
@@ -1098,7 +1420,8 @@ static const Column SURVEY_COLUMNS[] = {
 
 static double number_named(const Numbers *row, const char *name) {
   for (int i = 0; i < row->n; i++)
-    if (!strcmp(row->at[i].name, name)) return row->at[i].x;
+    if (!strcmp(row->at[i].name, name))
+      return row->at[i].x;
   return NAN;
 }
 
@@ -1106,44 +1429,63 @@ static double number_named(const Numbers *row, const char *name) {
 static const char *survey_keep(Survey *v, const char *text, Error *e) {
   char **list = realloc(v->text, (size_t)(v->texts + 1) * sizeof *list);
   char *copied = grab((idx)strlen(text) + 1, 1, e);
-  if (list) v->text = list;
-  if (!list || !copied) { free(copied); return ""; }
+  if (list)
+    v->text = list;
+  if (!list || !copied) {
+    free(copied);
+    return "";
+  }
   return v->text[v->texts++] = strcpy(copied, text);
 }
 
-/* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *besides,
-                       const char *model, const char *text, Error *e) {
-  const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+/* One line: the model of t and the text that is open, at one input and
+ * length. */
+static int survey_line(Survey *v, const Settings *s, Trainer *t,
+                       const Numbers *besides, const char *model,
+                       const char *text, Error *e) {
+  const double eps[] = {s->eps, 0.1,  0.15, 0.2,  0.25,
+                        0.3,    0.35, 0.4,  0.45, 0.5};
   enum { STEPS = (int)(sizeof eps / sizeof *eps) };
   Sinks seen;
   char cell[32];
-  if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, e))
+  if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T,
+                  e))
     return e->status;
   Numbers *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
-  if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
+  if (!rows) {
+    sinks_free(&seen);
+    return fail(e, 1, "out of memory. Try: fewer models");
+  }
   v->row = rows;
   Numbers *row = &rows[v->rows++];
   *row = (Numbers){0};
-  const char *read = s->input == INPUT_NATURAL ? t->data.read : "", *of = *read ? text : "";
+  const char *read = s->input == INPUT_NATURAL ? t->data.read : "",
+             *of = *read ? text : "";
   put_text(row, e, "model", model);
   put_text(row, e, "text", survey_keep(v, of, e));
   put_text(row, e, "input", INPUTS[s->input]);
   put_text(row, e, "read", survey_keep(v, read, e));
   put(row, e, (double)t->m.count, "parameters");
   eval_numbers(row, &seen, s, e);
-  for (int i = 0; i < besides->n; i++) put(row, e, besides->at[i].x, "%s", besides->at[i].name);
+  for (int i = 0; i < besides->n; i++)
+    put(row, e, besides->at[i].x, "%s", besides->at[i].name);
   for (int i = 1; i < STEPS; i++)
-    put(row, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g", eps[i]);
-  edited_put(row, &seen, s, e);                            /* last: not every model has it */
-  if (results_alone(v->s)) {                               /* at the end, and nothing else */
+    put(row, e, sinks_sink(&seen, config_column_first(&t->m.c), i),
+        "sink_1_at_%g", eps[i]);
+  /* last: not every model has it */
+  edited_put(row, &seen, s, e);
+  /* at the end, and nothing else */
+  if (results_alone(v->s)) {
     sinks_free(&seen);
     return e->status;
   }
   if (v->rows == 1) {
-    printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
-    for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
-    for (int i = 0; i < besides->n; i++) printf(" %9s", besides->at[i].name);
+    printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input",
+           "T");
+    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
+      printf(" %*s", c->width, c->head);
+    for (int i = 0; i < besides->n; i++)
+      printf(" %9s", besides->at[i].name);
     printf("  read of the text\n");
   }
   size_t size = strlen(model);
@@ -1151,7 +1493,8 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *
          (double)t->m.count * 1e-6, of, INPUTS[s->input], s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
     printf(" %*s", c->width, cell_text(cell, c, number_named(row, c->name)));
-  for (int i = 0; i < besides->n; i++) printf(" %9.4g", besides->at[i].x);
+  for (int i = 0; i < besides->n; i++)
+    printf(" %9.4g", besides->at[i].x);
   printf("  %s\n", read);
   fflush(stdout);
   sinks_free(&seen);
@@ -1162,10 +1505,12 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *
 static void survey_failed(Survey *v, const char *model, Error *one) {
   const char *text = one->text, *T;
   Error e = {0};
-  if (!one->status) return;
+  if (!one->status)
+    return;
   if (!v->left_out++) {
     v->of = model;
-    for (; v->length[0] && (T = strstr(text, "--T ")) != NULL; text = T + 3)   /* as it was said */
+    /* as it was said */
+    for (; v->length[0] && (T = strstr(text, "--T ")) != NULL; text = T + 3)
       bytes_print(&v->first, &e, "%.*s--lengths", (int)(T - text), text);
     bytes_print(&v->first, &e, "%s", text);
     bytes_add(&v->first, "", 1, &e);
@@ -1174,28 +1519,39 @@ static void survey_failed(Survey *v, const char *model, Error *one) {
 }
 
 /* The lines of one model and text, "" for the text that its settings name. */
-static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
-                        Error *e) {
-  Numbers besides = {0}; Bytes said = {0}; char name[64];
-  const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
-                   : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
+static void survey_text(Survey *v, Settings s, Trainer *t, const char *model,
+                        const char *path, Error *e) {
+  Numbers besides = {0};
+  Bytes said = {0};
+  char name[64];
+  const char *text = path[0]            ? path
+                     : s.ids[0]         ? s.ids
+                     : s.data.text[0]   ? s.data.text
+                     : s.data.tokens[0] ? s.data.tokens
+                                        : s.data.grammar;
   if (path[0]) {
     const char *dot = strrchr(path, '.');
     bool told = dot && !strcmp(dot, ".grammar");
     s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
     snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
   }
-  for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
-  if (!*text) text = "stories";                            /* the shipped text */
+  for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];)
+    text = slash + 1;
+  /* the shipped text */
+  if (!*text)
+    text = "stories";
   const char *dot = strrchr(text, '.');
-  snprintf(name, sizeof name, "%.*s", dot > text ? (int)(dot - text) : PATH_ROOM, text);
+  snprintf(name, sizeof name, "%.*s",
+           dot > text ? (int)(dot - text) : PATH_ROOM, text);
   data_close(&t->data);
   if (!eval_data_open(&s, t, model, e) && v->more)
     v->more(&besides, &said, &s, t, e);
   for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
     for (int i = 0; i == 0 || v->length[i]; i++) {
-      if (s.inputs) s.input = input;
-      if (v->length[0]) s.eval_T = v->length[i];
+      if (s.inputs)
+        s.input = input;
+      if (v->length[0])
+        s.eval_T = v->length[i];
       survey_line(v, &s, t, &besides, model, name, e);
       survey_failed(v, model, e);
     }
@@ -1204,110 +1560,164 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   survey_failed(v, model, e);
 }
 
-static int survey(const Settings *s, const char **words, int n, MeasureMore *more, Error *e) {
+static int survey(const Settings *s, const char **words, int n,
+                  MeasureMore *more, Error *e) {
   Survey v = {.more = more, .s = s};
   Bytes names = {0};
-  const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->quantize ? "quantize"
-                    : s->report[0] ? "report" : s->probe ? "probe" : s->signs ? "signs" : NULL;
+  const char *alone = s->ablate      ? "ablate"
+                      : s->isolate   ? "isolate"
+                      : s->quantize  ? "quantize"
+                      : s->report[0] ? "report"
+                      : s->probe     ? "probe"
+                      : s->signs     ? "signs"
+                                     : NULL;
   if (alone)
-    return fail(e, 2, "eval --%s: expected one model and one text. Try: %s eval %s --%s %s", alone,
-                s->program->name, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" :
-                s->quantize ? "8" : s->report);
-  if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
+    return fail(
+        e, 2,
+        "eval --%s: expected one model and one text. Try: %s eval %s --%s %s",
+        alone, s->program->name, words[0], alone,
+        s->ablate     ? "key1"
+        : s->isolate  ? "32"
+        : s->quantize ? "8"
+                      : s->report);
+  if ((n > 1 && read_once(s, e)) ||
+      positions_parse("lengths", s->lengths, v.length, 32, e))
     return e->status;
-  if (results_ready(s, e)) return e->status;
-  if (s->domains[0]) files_list(s->domains, &names, e);
-  else bytes_add(&names, "", 1, e);
+  if (results_ready(s, e))
+    return e->status;
+  if (s->domains[0])
+    files_list(s->domains, &names, e);
+  else
+    bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
-    Settings one = *s; Trainer t = {0}; Error of_model = {0};
-    one.force |= v.rows > 0;                              /* these files are its own by then */
-    if (!model_open(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
-      for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
-        survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
+    Settings one = *s;
+    Trainer t = {0};
+    Error of_model = {0};
+    /* these files are its own by then */
+    one.force |= v.rows > 0;
+    if (!model_open(&one, words[i], 0, &t, &of_model) &&
+        !results_ready(&one, &of_model))
+      for (size_t at = 0; at < names.size;
+           at += strlen((char *)names.at + at) + 1)
+        survey_text(&v, one, &t, words[i], (const char *)names.at + at,
+                    &of_model);
     survey_failed(&v, words[i], &of_model);
     trainer_free(&t);
   }
-  if (v.rows && results_alone(s)) rows_write(v.row, v.rows, true, s, e);
+  if (v.rows && results_alone(s))
+    rows_write(v.row, v.rows, true, s, e);
   if (!e->status && v.left_out)
-    fail(e, 1, "eval: lines measured: %d, left out: %d, the first of %s: %s", v.rows, v.left_out,
-         v.of, v.first.size ? (const char *)v.first.at : "out of memory. Try: fewer models");
-  for (int i = 0; i < v.rows; i++) numbers_free(&v.row[i]);
-  for (int i = 0; i < v.texts; i++) free(v.text[i]);
-  free(v.row); free(v.text);
-  bytes_free(&v.first); bytes_free(&names);
+    fail(e, 1, "eval: lines measured: %d, left out: %d, the first of %s: %s",
+         v.rows, v.left_out, v.of,
+         v.first.size ? (const char *)v.first.at
+                      : "out of memory. Try: fewer models");
+  for (int i = 0; i < v.rows; i++)
+    numbers_free(&v.row[i]);
+  for (int i = 0; i < v.texts; i++)
+    free(v.text[i]);
+  free(v.row);
+  free(v.text);
+  bytes_free(&v.first);
+  bytes_free(&names);
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 5  eval --ablate: cause, beside correlation
  *
- * What does the loss do when a column is ablated (14)? The sink's, or as a control that of a token
- * drawn for each sequence from 2 .. T/2. The loss of all three forwards is read where the control
- * leaves it to be read: at the positions after the control's token.
+ * What does the loss do when a column is ablated (14)? The sink's, or as a
+ * control that of a token drawn for each sequence from 2 .. T/2. The loss of
+ * all three forwards is read where the control leaves it to be read: at the
+ * positions after the control's token.
  */
-enum { ABLATED = 3 };            /* untouched, the sink's column, the control's */
+/* untouched, the sink's column, the control's */
+enum { ABLATED = 3 };
 typedef struct Ablated {
-  int what, n, last;           /* ABLATE_*; sequences; the control's token is one of 2 .. last */
+  /* ABLATE_*; sequences; the control's token is one of 2 .. last */
+  int what, n, last;
   const char *column;          /* "token 1", "*" or "x*" */
-  /* nats a token: mean over sequences and standard deviation; and of what it is more than the
-   * untouched, sequence by sequence */
+  /* nats a token: mean over sequences and standard deviation; and of what it is
+   * more than the untouched, sequence by sequence */
   double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
 } Ablated;
 
-static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
+static void mean_and_spread(const double *x, int n, double *mean,
+                            double *spread) {
   double sum = 0, square = 0;
-  for (int i = 0; i < n; i++) sum += x[i] / n;
-  for (int i = 0; i < n; i++) square += (x[i] - sum) * (x[i] - sum);
+  for (int i = 0; i < n; i++)
+    sum += x[i] / n;
+  for (int i = 0; i < n; i++)
+    square += (x[i] - sum) * (x[i] - sum);
   *mean = sum;
   *spread = n > 1 ? sqrt(square / (n - 1)) : 0;
 }
 
-/* Mean loss of sequence b from token t on, counted from 0; a prefix leaves tokens unscored. */
+/* Mean loss of sequence b from token t on, counted from 0; a prefix leaves
+ * tokens unscored. */
 static double loss_from(const Acts *a, int b, int t, int T) {
   const double *row = a->loss_row + (idx)b * T;
   double sum = 0;
   int scored = 0;
   for (; t < T; t++)
-    if (!(row[t] < 0)) { sum += row[t]; scored++; }
+    if (!(row[t] < 0)) {
+      sum += row[t];
+      scored++;
+    }
   return scored ? sum / scored : 0;
 }
 
 static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2, "--ablate: needs the loss, which only natural input has. Try: --input "
-                      "natural");
-  if (s->plain) return fail(e, 2, "--ablate: does not work with --plain. Try: without --plain");
-  if (T < 4) return fail(e, 2, "--ablate: needs --T of at least 4, found %d. Try: --T 64", T);
+    return fail(e, 2,
+                "--ablate: needs the loss, which only natural input has. Try: "
+                "--input natural");
+  if (s->plain)
+    return fail(e, 2,
+                "--ablate: does not work with --plain. Try: without --plain");
+  if (T < 4)
+    return fail(e, 2,
+                "--ablate: needs --T of at least 4, found %d. Try: --T 64", T);
   if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
-    return fail(e, 2, "--ablate kstar: this model has no extra column and no sink token. "
-                      "Try: --ablate key1");
+    return fail(e, 2,
+                "--ablate kstar: this model has no extra column and no sink "
+                "token. Try: --ablate key1");
   return 0;
 }
 
 /* Three forwards of each of n held sequences. */
-static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int n, int T,
-                  Error *e) {
+static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s,
+                  int n, int T, Error *e) {
   const bool star = s->ablate == ABLATE_KSTAR;
   const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
   Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
   Acts a = {0};
   const Seams seams = m->seams;
   int starts;
-  *out = (Ablated){.what = s->ablate, .last = T / 2,
-                   .column = !star ? "token 1" : m->c.extra ? "*" : m->c.sink_token > 1 ? "x*1"
-                             : "x*"};
-  if (ablate_check(s, &m->c, T, e) || position_edit(m, NULL, s, T, false, e)) return e->status;
-  int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-  int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
+  *out = (Ablated){.what = s->ablate,
+                   .last = T / 2,
+                   .column = !star                 ? "token 1"
+                             : m->c.extra          ? "*"
+                             : m->c.sink_token > 1 ? "x*1"
+                                                   : "x*"};
+  if (ablate_check(s, &m->c, T, e) || position_edit(m, NULL, s, T, false, e))
+    return e->status;
+  int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e),
+      *targets = ids ? ids + (idx)n * T : NULL;
+  /* [n] each */
+  int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;
   int batch = evaluation_batch(m, n, T, e);
   double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
   double *more = loss ? loss + ABLATED * (idx)n : NULL;
   idx N = config_rows(&m->c, T);
   real *taken = grab((idx)batch * m->c.heads * N, sizeof(real), e);
-  if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-  if (!e->status) position_edit(m, &a, s, T, false, e);
+  if (!e->status)
+    acts_create(&a, m, batch, T, ACTS_ONE, e);
+  if (!e->status)
+    position_edit(m, &a, s, T, false, e);
   rows_watch(m);
-  int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
+  int got = e->status ? 0
+                      : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids,
+                                   targets, &starts);
   Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink, N, taken};
   Ablation control = {cut.what, drawn, N, taken};
   const Ablation *const of[ABLATED] = {NULL, &cut, &control};
@@ -1315,7 +1725,8 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
     m->seams.begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
   for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
     int B = got - b0 < batch ? got - b0 : batch;
-    for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
+    /* rows, counted from 0 */
+    for (int b = 0; b < B; b++) {
       sink[b] = star ? of_star : first;
       drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
     }
@@ -1330,80 +1741,108 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
       }
     }
   }
-  model_fault(m, e);                                       /* of the last batch */
-  if (m->seams.end) m->seams.end(m, e);
-  if (a.arena) position_edit(m, &a, s, T, true, e);
+  /* of the last batch */
+  model_fault(m, e);
+  if (m->seams.end)
+    m->seams.end(m, e);
+  if (a.arena)
+    position_edit(m, &a, s, T, true, e);
   m->seams = seams;
   free(taken);
   out->n = got;
   for (int k = 0; k < ABLATED && got; k++) {
     mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
-    mean_and_spread(more + (idx)k * n, got, &out->more[k], &out->more_spread[k]);
+    mean_and_spread(more + (idx)k * n, got, &out->more[k],
+                    &out->more_spread[k]);
   }
   acts_free(&a);
   free(ids);
   free(loss);
-  if (!e->status && !got) none_held(d, T, e);
+  if (!e->status && !got)
+    none_held(d, T, e);
   return e->status;
 }
 
-static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
+static void ablated_text(const Ablated *a, const Settings *s, Bytes *out,
+                         Error *e) {
   const char *const names[ABLATED] = {"untouched", a->column, "control"};
-  bytes_print(out, e, "Ablation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-              a->column, a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
-              : a->what == ABLATE_VALUE1_MEAN
-              ? "its value counts as the mean value to every other row"
-              : "its key is masked from every other row", "", "loss", "spread", "more", "spread");
+  bytes_print(
+      out, e,
+      "Ablation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
+      a->column,
+      a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
+      : a->what == ABLATE_VALUE1_MEAN
+          ? "its value counts as the mean value to every other row"
+          : "its key is masked from every other row",
+      "", "loss", "spread", "more", "spread");
   for (int k = 0; k < ABLATED; k++) {
-    bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k], a->spread[k]);
-    if (k) bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
+    bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k],
+                a->spread[k]);
+    if (k)
+      bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
     bytes_print(out, e, "\n");
   }
-  bytes_print(out, e, "control: the same, done to a token drawn for each sequence from 2 .. %d "
-              "(seed %d). All three\nlosses are over the positions after that token, in nats per "
-              "token: mean and standard\ndeviation over %d sequences; more: the increase over "
-              "untouched, sequence by sequence.\n", a->last, s->train.seed, a->n);
+  bytes_print(
+      out, e,
+      "control: the same, done to a token drawn for each sequence from 2 .. %d "
+      "(seed %d). All three\nlosses are over the positions after that token, "
+      "in nats per token: mean and standard\ndeviation over %d sequences; "
+      "more: the increase over untouched, sequence by sequence.\n",
+      a->last, s->train.seed, a->n);
   bytes_add(out, "", 1, e);
 }
 
-static int eval_ablate(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+static int eval_ablate(Numbers *besides, Bytes *said, const Settings *s,
+                       Trainer *t, Error *e) {
   static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
   Ablated x;
-  if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
+  if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
+    return e->status;
   for (int more = 0; more < 2; more++)
     for (int k = more; k < ABLATED; k++) {
       const char *what = of_loss[k], *than = more ? "_more" : "";
       put(besides, e, more ? x.more[k] : x.loss[k], "ablate_%s%s", what, than);
-      put(besides, e, more ? x.more_spread[k] : x.spread[k], "ablate_%s%s_spread", what,
-          than);
+      put(besides, e, more ? x.more_spread[k] : x.spread[k],
+          "ablate_%s%s_spread", what, than);
     }
   ablated_text(&x, s, said, e);
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 6  [E4] [T15] What a row's scores make of it, by the formula: for `check`
  */
 
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
+/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not
+ * known here. */
 static double closed_similarity(int sim, double z) {
-  return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
-       : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z
-       : sim == SIM_RELU ? fmax(z, 0) : sim == SIM_RECTIFIED ? (z < 0 ? 0 : exp(z))
-       : sim == SIM_SOFTPICK ? exp(z) - 1 : NAN;
+  return sim == SIM_EXP         ? exp(z)
+         : sim == SIM_SIGMOID   ? 1 / (1 + exp(-z))
+         : sim == SIM_ELU       ? (z > 0 ? z + 1 : exp(z))
+         : sim == SIM_IDENTITY  ? z
+         : sim == SIM_RELU      ? fmax(z, 0)
+         : sim == SIM_RECTIFIED ? (z < 0 ? 0 : exp(z))
+         : sim == SIM_SOFTPICK  ? exp(z) - 1
+                                : NAN;
 }
-static double closed_normalizer(const Config *c, double sum, double e, double power, double keys) {
+static double closed_normalizer(const Config *c, double sum, double e,
+                                double power, double keys) {
   int row = c->normalizer;
-  return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
-       : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1
-       : row == NORMALIZER_COUNT ? keys : NAN;
+  return row == NORMALIZER_SUM     ? sum + e
+         : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
+         : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm)
+         : row == NORMALIZER_ONE   ? 1
+         : row == NORMALIZER_COUNT ? keys
+                                   : NAN;
 }
 
-/* [z - tau]_+ or [z/2 - tau]_+^2 with tau by bisection, so that they sum to 1. */
+/* [z - tau]_+ or [z/2 - tau]_+^2 with tau by bisection, so that they sum to
+ * 1. */
 static void closed_threshold(int sim, int n, const double *z, double *a) {
-  double half = sim == SIM_ENTMAX ? 0.5 : 1, low = -1, high = 0, top = -INFINITY;
+  double half = sim == SIM_ENTMAX ? 0.5 : 1, low = -1, high = 0,
+         top = -INFINITY;
   for (int j = 0; j < n; j++)
-    top = fmax(top, half * z[j]);        /* fmax takes the number of two */
+    top = fmax(top, half * z[j]); /* fmax takes the number of two */
   for (int turn = 0; turn < 100; turn++) {
     double tau = (low + high) / 2, sum = 0;
     for (int j = 0; j < n; j++) {
@@ -1418,11 +1857,14 @@ static void closed_threshold(int sim, int n, const double *z, double *a) {
   }
 }
 
-/* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN
- * where it does not see. */
-static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
-  double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP || c->sim == SIM_RECTIFIED ? 0 : 1e-8;
-  int keys = c->extra ? -1 : 0;                          /* z[0] is the extra column's */
+/* The weights a [n], with the scale, and the metric m [n] of a row whose scores
+ * are z [n], NaN where it does not see. */
+static void closed_row(const Config *c, int n, const double *z, double *a,
+                       double *m) {
+  double sum = 0, size = 0, power = 0,
+         e = c->sim == SIM_EXP || c->sim == SIM_RECTIFIED ? 0 : 1e-8;
+  /* z[0] is the extra column's */
+  int keys = c->extra ? -1 : 0;
   if (config_thresholds(c)) {
     closed_threshold(c->sim, n, z, a);
     for (int j = 0; j < n; j++) {
@@ -1433,49 +1875,61 @@ static void closed_row(const Config *c, int n, const double *z, double *a, doubl
   }
   for (int j = 0; j < n; j++) {
     a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-    if (c->sim == SIM_SOFTPICK && z[j] > 0) e = fmax(e, 1e-8 * exp(z[j]));   /* beside e^-m s */
+    /* beside e^-m s */
+    if (c->sim == SIM_SOFTPICK && z[j] > 0)
+      e = fmax(e, 1e-8 * exp(z[j]));
     keys += z[j] == z[j];
     sum += a[j];
     size += fabs(a[j]);
-    power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
+    /* of 0 where invisible: 0 */
+    power += pow(fabs(a[j]), c->pnorm);
   }
-  bool picks = c->sim == SIM_SOFTPICK; double spread = c->clip_high - c->clip_low;
+  bool picks = c->sim == SIM_SOFTPICK;
+  double spread = c->clip_high - c->clip_low;
   double Z = closed_normalizer(c, picks ? size : sum, e, power, keys);
   for (int j = 0; j < n; j++) {
-    if (picks) a[j] = fmax(a[j], 0);
+    if (picks)
+      a[j] = fmax(a[j], 0);
     m[j] = a[j] == 0 ? 0 : fabs(a[j]) / (size + e);
     a[j] = a[j] == 0 ? 0 : a[j] / Z;
-    if (config_clips(c)) a[j] = fmin(fmax(spread * a[j] + c->clip_low, 0), 1);
+    if (config_clips(c))
+      a[j] = fmin(fmax(spread * a[j] + c->clip_low, 0), 1);
     a[j] *= c->scale;
   }
 }
 
-static double off(double is, double must) { return fabs(is - must) / (1 + fabs(must)); }
+static double off(double is, double must) {
+  return fabs(is - must) / (1 + fabs(must));
+}
 
-/* How far the weights and the metric of a row are off what its scores make of them: z[0] is column
- * `from`'s, z[T-from] token T's, NaN one that is not visible. */
+/* How far the weights and the metric of a row are off what its scores make of
+ * them: z[0] is column `from`'s, z[T-from] token T's, NaN one that is not
+ * visible. */
 static double closed_off(Place s, int from, const double *z) {
   double a[TOKENS + 1 + SINK_TOKENS], m[TOKENS + 1 + SINK_TOKENS], worst = 0;
   const Toy *y = s.y;
   closed_row(&y->m.c, y->T + 1 - from, z, a, m);
   for (s.i = from; s.i <= y->T; s.i++) {
-    double off_a = off(weight(s), a[s.i - from]), off_m = off(A_ti(s), m[s.i - from]);
+    double off_a = off(weight(s), a[s.i - from]),
+           off_m = off(A_ti(s), m[s.i - from]);
     worst = larger(worst, larger(off_a, off_m));
   }
   return worst;
 }
 
-/* b_h(n), what the scheme adds to a score at the distance n: equations 6 and 7, and T5's table. */
+/* b_h(n), what the scheme adds to a score at the distance n: equations 6 and 7,
+ * and T5's table. */
 static double closed_bias(const Toy *y, int h, int n) {
   switch (y->m.c.pos) {
   case POS_RELATIVE: return position_bucket(n);
-  case POS_ALIBI:    return -n * pow(2, -8.0 * (h + 1) / y->m.c.heads);
-  case POS_T5:       return y->m.rel.w[position_bucket(n) * y->m.c.heads + h];
-  default:           return 0;
+  case POS_ALIBI: return -n * pow(2, -8.0 * (h + 1) / y->m.c.heads);
+  case POS_T5: return y->m.rel.w[position_bucket(n) * y->m.c.heads + h];
+  default: return 0;
   }
 }
 
-/* Equation 20 with that bias, for a repeated token: A_ti = e^b(t-i) / sum_(n<t) e^b(n). */
+/* Equation 20 with that bias, for a repeated token: A_ti = e^b(t-i) / sum_(n<t)
+ * e^b(n). */
 static double off_bias(Place s) {
   double sum = 0;
   for (int n = 0; n < s.t; n++)

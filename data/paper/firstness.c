@@ -1,24 +1,28 @@
-/* firstness.c - what decides when a sink comes: how many tokens the first one is drawn from, or how
- * well each of them tells that it is first; and whether a null place is given or recognised.
+/* firstness.c - what decides when a sink comes: how many tokens the first one
+ * is drawn from, or how well each of them tells that it is first; and whether a
+ * null place is given or recognised.
  *
  * SPDX-License-Identifier: MIT
  *
- * Part of paper.c, which includes it behind onset.c. All of it is read from finished results.
+ * Part of paper.c, which includes it behind onset.c. All of it is read from
+ * finished results.
  *
  * Contents   1 Runs: N, q, and the onset at a threshold    2 Laws    3 Tables
  */
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 1  Runs: N, q, and the onset at a threshold
  *
- * q is of the result (9.3 of sink.c). One from before it was kept has it from text_q of another, by
- * its N: q of N ordinary tokens follows from the text and the context alone.
+ * q is of the result (9.3 of sink.c). One from before it was kept has it from
+ * text_q of another, by its N: q of N ordinary tokens follows from the text and
+ * the context alone.
  *
- * Onsets at other thresholds than SHOWS are read from the curve, curve_times_1, so no run was made
- * for them. It has every look of a budget of 12M tokens, every second of 24M, every fourth of 51M;
- * HOLDS of those in a row find it. A run that ended before is censored there. Half-rise: the first
- * of HOLDS looks half way from even to the plateau, which is the mean of the last quarter of the
- * looks; only of a run that went on to 1.9 times its onset or more.
+ * Onsets at other thresholds than SHOWS are read from the curve, curve_times_1,
+ * so no run was made for them. It has every look of a budget of 12M tokens,
+ * every second of 24M, every fourth of 51M; HOLDS of those in a row find it. A
+ * run that ended before is censored there. Half-rise: the first of HOLDS looks
+ * half way from even to the plateau, which is the mean of the last quarter of
+ * the looks; only of a run that went on to 1.9 times its onset or more.
  */
 enum { AT_1_5, AT_2, AT_3, AT_HALF, THRESHOLDS };
 static const char *const AT_HEADS[THRESHOLDS] = {"at 1.5", "at 2", "at 3", "half-rise"};
@@ -27,7 +31,8 @@ static const double AT_TIMES[THRESHOLDS] = {1.5, 2, 3, 0};
 /* The word behind a flag where it stands last; "" where it does not stand. */
 static void flag_word(char to[32], const char *flags, const char *flag) {
   const char *at = NULL;
-  for (const char *next = flags; (next = strstr(next, flag)); next++) at = next + strlen(flag);
+  for (const char *next = flags; (next = strstr(next, flag)); next++)
+    at = next + strlen(flag);
   snprintf(to, 32, "%.*s", at ? (int)strcspn(at, " ") : 0, at ? at : "");
 }
 
@@ -37,13 +42,14 @@ static double context_of(const char *flags) {
   return strtod(word, NULL);
 }
 
-/* How many tokens a row draws its first from, and whether they are ordinary ones, drawn evenly;
- * `text` draws from all. NAN: it draws none. */
+/* How many tokens a row draws its first from, and whether they are ordinary
+ * ones, drawn evenly; `text` draws from all. NAN: it draws none. */
 static double drawn_from(const Results *r, int row, bool *ordinary) {
   char word[32];
   flag_word(word, r->x->row[row].flags, "--first-tokens ");
   *ordinary = *word && !word[strspn(word, "0123456789")];
-  if (!strcmp(word, "text")) return VOCAB_DEFAULT - 3;
+  if (!strcmp(word, "text"))
+    return VOCAB_DEFAULT - 3;
   return isdigit((unsigned char)*word) ? strtod(word, NULL) : NAN;
 }
 
@@ -53,58 +59,74 @@ static double run_q(const Results *r, int row, int seed) {
   const Row *rows = r->x->row;
   double q = results_number(r, row, seed, "q");
   bool ordinary;
-  const double N = drawn_from(r, row, &ordinary), T = context_of(rows[row].flags);
+  const double N = drawn_from(r, row, &ordinary),
+               T = context_of(rows[row].flags);
   char word[32];
   flag_word(word, rows[row].flags, "--first-tokens ");
   const bool text = !strcmp(word, "text");
-  for (int k = 0; isnan(q) && (ordinary || text) && k < r->x->rows * r->seeds; k++) {
+  for (int k = 0; isnan(q) && (ordinary || text) && k < r->x->rows * r->seeds;
+       k++) {
     const int of = k / r->seeds;
     const Run *run = run_at(r, of, k % r->seeds + 1);
     int n = 0, m = 0;
     if (run->state != RUN_HELD || context_of(rows[of].flags) != T ||
-        !strstr(rows[of].flags, other) != !strstr(rows[row].flags, other)) continue;
-    if (text) return 1 / T;                    /* the same for every token */
+        !strstr(rows[of].flags, other) != !strstr(rows[row].flags, other))
+      continue;
+    /* the same for every token */
+    if (text)
+      return 1 / T;
     const double *count = result_find(&run->result, "text_q_N", &n),
                  *value = result_find(&run->result, "text_q", &m);
     for (int i = 0; count && value && i < n && i < m; i++)
-      if (count[i] == N) q = value[i];
+      if (count[i] == N)
+        q = value[i];
   }
   return q > 0 && q <= 1 ? q : NAN;
 }
 
-/* The first of HOLDS looks in a row at `least` or more: 1 and its tokens; -1 and a bound: the last
- * look's, or the first's of those at the end that find it, too few. */
-static int curve_onset(const double *tokens, const double *times, int n, double least,
-                       double *found) {
+/* The first of HOLDS looks in a row at `least` or more: 1 and its tokens; -1
+ * and a bound: the last look's, or the first's of those at the end that find
+ * it, too few. */
+static int curve_onset(const double *tokens, const double *times, int n,
+                       double least, double *found) {
   Onset o = {0};
-  for (int i = 1; i < n; i++) onset_see(&o, tokens[i], times[i], least);
+  for (int i = 1; i < n; i++)
+    onset_see(&o, tokens[i], times[i], least);
   *found = o.looks ? o.from : tokens[n - 1];
   return o.looks == HOLDS ? 1 : -1;
 }
 
 /* What a run says of the onset at a threshold, as run_onset does. */
-static int threshold_onset(const Results *r, int row, int seed, int at, double *tokens) {
-  if (at == AT_2) return run_onset(r, row, seed, ONSET_SINK, tokens);
+static int threshold_onset(const Results *r, int row, int seed, int at,
+                           double *tokens) {
+  if (at == AT_2)
+    return run_onset(r, row, seed, ONSET_SINK, tokens);
   const Run *run = run_at(r, row, seed);
   double level = 0, seen;
   int n = 0, m = 0, is = run_onset(r, row, seed, ONSET_SINK, &seen);
-  if (run->state != RUN_HELD) return 0;
+  if (run->state != RUN_HELD)
+    return 0;
   const double *when = result_find(&run->result, "curve_tokens", &n),
                *times = result_find(&run->result, "curve_times_1", &m);
-  if (!when || !times || n != m || n < 8) return 0;
-  if (at != AT_HALF) return curve_onset(when, times, n, AT_TIMES[at], tokens);
-  if (is < 1 || when[n - 1] < 1.9 * seen) return 0;
-  for (int i = n - n / 4; i < n; i++) level += times[i] / (n / 4);
+  if (!when || !times || n != m || n < 8)
+    return 0;
+  if (at != AT_HALF)
+    return curve_onset(when, times, n, AT_TIMES[at], tokens);
+  if (is < 1 || when[n - 1] < 1.9 * seen)
+    return 0;
+  for (int i = n - n / 4; i < n; i++)
+    level += times[i] / (n / 4);
   return curve_onset(when, times, n, 1 + (level - 1) / 2, tokens);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 2  Laws
  *
- *   log(tokens to the onset) = sum of coefficients times terms + sigma z           z normal
+ *   log(tokens to the onset) = sum of coefficients times terms + sigma z           z
+ *                                                                                  normal
  *
- * with censored runs as in onset.c, 2. The terms of a law, and how many numbers it has, sigma and
- * what is searched for among them:
+ * with censored runs as in onset.c, 2. The terms of a law, and how many numbers
+ * it has, sigma and what is searched for among them:
  *
  *   none      1                                   2
  *   N         1, log N                            3
@@ -113,10 +135,11 @@ static int threshold_onset(const Results *r, int row, int seed, int at, double *
  *   q         1, log q                            3
  *   q, N      1, log q, log N                     4
  *
- * Compared by AICc = -2 log likelihood + 2 k + 2 k (k + 1) / (n - k - 1), shown over the least of
- * them; by `foretells`, the log likelihood of the rows first- by a law that is fitted without them;
- * and by `row out`, where each row in turn is foretold by the law fitted to the others. More is
- * better of these two; a run that the law holds for impossible costs MOST_LOST at the most.
+ * Compared by AICc = -2 log likelihood + 2 k + 2 k (k + 1) / (n - k - 1), shown
+ * over the least of them; by `foretells`, the log likelihood of the rows first-
+ * by a law that is fitted without them; and by `row out`, where each row in
+ * turn is foretold by the law fitted to the others. More is better of these
+ * two; a run that the law holds for impossible costs MOST_LOST at the most.
  */
 enum { LAW_NONE, LAW_N, LAW_BENT, LAW_LINE, LAW_Q, LAW_Q_N, LAWS, PLANE = 3 };
 static const char *const LAW_NAMES[LAWS] = {"none", "N", "N bent", "line in N", "q", "q and N"};
@@ -127,7 +150,8 @@ static const double MOST_LOST = 50;
 typedef struct Seen {
   int n, row[RUNS_MOST];
   double N[RUNS_MOST], q[RUNS_MOST], y[RUNS_MOST];         /* logarithms */
-  bool censored[RUNS_MOST], new[RUNS_MOST];                /* new: of a row first- */
+  /* new: of a row first- */
+  bool censored[RUNS_MOST], new[RUNS_MOST];
 } Seen;
 
 static void seen_of(Seen *s, const Results *r, const Item *item, int at) {
@@ -139,9 +163,12 @@ static void seen_of(Seen *s, const Results *r, const Item *item, int at) {
     for (int seed = 1; seed <= seeds_of(r, row) && s->n < RUNS_MOST; seed++) {
       double tokens, q = run_q(r, row, seed);
       const int is = threshold_onset(r, row, seed, at, &tokens);
-      if (!is || !(N >= 1) || !(q > 0)) continue;
+      if (!is || !(N >= 1) || !(q > 0))
+        continue;
       s->row[s->n] = row;
-      s->N[s->n] = log(N), s->q[s->n] = log(q), s->y[s->n] = log(tokens);
+      s->N[s->n] = log(N);
+      s->q[s->n] = log(q);
+      s->y[s->n] = log(tokens);
       s->censored[s->n] = is < 0;
       s->new[s->n++] = !strncmp(r->x->row[row].name, "first-", 6);
     }
@@ -149,9 +176,13 @@ static void seen_of(Seen *s, const Results *r, const Item *item, int at) {
 }
 
 /* A fitted law; `place`: N* of a bend, c / t0 of a line, as logarithms. */
-typedef struct Plane { int kind; double place, at[PLANE], sigma, likelihood; } Plane;
+typedef struct Plane {
+  int kind;
+  double place, at[PLANE], sigma, likelihood;
+} Plane;
 
-static void plane_terms(const Plane *p, double N, double q, double term[PLANE]) {
+static void plane_terms(const Plane *p, double N, double q,
+                        double term[PLANE]) {
   const bool by_q = p->kind == LAW_Q || p->kind == LAW_Q_N;
   term[0] = 1;
   term[1] = by_q ? q : N;
@@ -165,33 +196,43 @@ static double plane_offset(const Plane *p, double N) {
 static double plane_at(const Plane *p, double N, double q) {
   double term[PLANE], sum = plane_offset(p, N);
   plane_terms(p, N, q, term);
-  for (int k = 0; k < LAW_TERMS[p->kind]; k++) sum += p->at[k] * term[k];
+  for (int k = 0; k < LAW_TERMS[p->kind]; k++)
+    sum += p->at[k] * term[k];
   return sum;
 }
 
-/* climb_look for these terms, of the runs that `but`, where it is given, does not leave out:
- * coefficients over sigma, and 1 / sigma, in p. */
-static double plane_look(Climb *c, const Plane *l, const Seen *s, const bool *but,
-                         const double *p) {
+/* climb_look for these terms, of the runs that `but`, where it is given, does
+ * not leave out: coefficients over sigma, and 1 / sigma, in p. */
+static double plane_look(Climb *c, const Plane *l, const Seen *s,
+                         const bool *but, const double *p) {
   const int K = LAW_TERMS[l->kind];
   double sum = 0;
-  memset(c->slope, 0, sizeof c->slope), memset(c->curve, 0, sizeof c->curve);
+  memset(c->slope, 0, sizeof c->slope);
+  memset(c->curve, 0, sizeof c->curve);
   c->n = K + 1;
   for (int i = 0; i < s->n; i++) {
     double d[PLANE + 1], u = 0;
-    if (but && but[i]) continue;
+    if (but && but[i])
+      continue;
     plane_terms(l, s->N[i], s->q[i], d);
-    for (int k = 0; k < K; k++) d[k] = -d[k];
+    for (int k = 0; k < K; k++)
+      d[k] = -d[k];
     d[K] = s->y[i] - plane_offset(l, s->N[i]);
-    for (int k = 0; k <= K; k++) u += d[k] * p[k];
+    for (int k = 0; k <= K; k++)
+      u += d[k] * p[k];
     const bool later = s->censored[i];
-    const double rate = later ? hazard(u) : u, bend = later ? rate * (rate - u) : 1, h = p[K];
+    const double rate = later ? hazard(u) : u,
+                 bend = later ? rate * (rate - u) : 1, h = p[K];
     sum += later ? log_above(u) : log(h) - u * u / 2;
     for (int k = 0; k <= K; k++) {
       c->slope[k] -= rate * d[k];
-      for (int m = 0; m <= K; m++) c->curve[k][m] += bend * d[k] * d[m];
+      for (int m = 0; m <= K; m++)
+        c->curve[k][m] += bend * d[k] * d[m];
     }
-    if (!later) c->slope[K] += 1 / h, c->curve[K][K] += 1 / (h * h);
+    if (!later) {
+      c->slope[K] += 1 / h;
+      c->curve[K][K] += 1 / (h * h);
+    }
   }
   return sum;
 }
@@ -207,22 +248,30 @@ static bool plane_fit_at(Plane *l, const Seen *s, const bool *but) {
       mean += s->y[i] - plane_offset(l, s->N[i]);
       onsets++;
     }
-  if (onsets <= K) return false;
-  p[0] = mean / onsets, p[K] = 1;
+  if (onsets <= K)
+    return false;
+  p[0] = mean / onsets;
+  p[K] = 1;
   double top = plane_look(&c, l, s, but, p);
   for (int i = 0; i < 200 && gain > 1e-11 && p[K] < 1e4; i++) {
     double step[TERMS + 1], next[PLANE + 1] = {0}, share = 2, now = -INFINITY;
     climb_solve(&c, step);
     for (int tries = 0; tries < 60 && !(now >= top); tries++) {
       share /= 2;
-      for (int k = 0; k <= K; k++) next[k] = p[k] + share * step[k];
+      for (int k = 0; k <= K; k++)
+        next[k] = p[k] + share * step[k];
       now = next[K] > 0 ? plane_look(&tried, l, s, but, next) : -INFINITY;
     }
     gain = now >= top ? now - top : 0;
-    if (now >= top) memcpy(p, next, sizeof p), top = now, c = tried;
+    if (now >= top) {
+      memcpy(p, next, sizeof p);
+      top = now;
+      c = tried;
+    }
   }
   l->sigma = 1 / p[K];
-  for (int k = 0; k < K; k++) l->at[k] = p[k] * l->sigma;
+  for (int k = 0; k < K; k++)
+    l->at[k] = p[k] * l->sigma;
   l->likelihood = top;
   return isfinite(top) && isfinite(l->sigma);
 }
@@ -232,17 +281,20 @@ static bool plane_fit(Plane *best, const Seen *s, int kind, const bool *but) {
   const bool bent = kind == LAW_BENT, line = kind == LAW_LINE;
   const double from = bent ? log(2) : -12, to = bent ? log(1024) : 4;
   *best = (Plane){.kind = kind, .likelihood = -INFINITY};
-  if (!bent && !line) return plane_fit_at(best, s, but);
+  if (!bent && !line)
+    return plane_fit_at(best, s, but);
   for (double place = from; place <= to + 1e-9; place += log(2) / 4) {
     Plane now = {.kind = kind, .place = place};
-    if (plane_fit_at(&now, s, but) && now.likelihood > best->likelihood) *best = now;
+    if (plane_fit_at(&now, s, but) && now.likelihood > best->likelihood)
+      *best = now;
   }
   return isfinite(best->likelihood);
 }
 
 static double plane_aicc(const Plane *l, int n) {
   const double k = LAW_NUMBERS[l->kind];
-  return n > k + 1 ? 2 * (k - l->likelihood) + 2 * k * (k + 1) / (n - k - 1) : NAN;
+  return n > k + 1 ? 2 * (k - l->likelihood) + 2 * k * (k + 1) / (n - k - 1)
+                   : NAN;
 }
 
 /* The log likelihood of the runs that were left out. */
@@ -250,7 +302,9 @@ static double plane_foretells(const Plane *l, const Seen *s, const bool *out) {
   double sum = 0;
   for (int i = 0; i < s->n; i++) {
     const double u = (s->y[i] - plane_at(l, s->N[i], s->q[i])) / l->sigma;
-    if (out[i]) sum += fmax(-MOST_LOST, s->censored[i] ? log_above(u) : -log(l->sigma) - u * u / 2);
+    if (out[i])
+      sum += fmax(-MOST_LOST,
+                  s->censored[i] ? log_above(u) : -log(l->sigma) - u * u / 2);
   }
   return sum;
 }
@@ -261,46 +315,59 @@ static double plane_row_out(const Seen *s, int kind) {
   double sum = 0;
   for (int i = 0; i < s->n; i++) {
     Plane l;
-    if (i && s->row[i] == s->row[i - 1]) continue;
-    for (int k = 0; k < s->n; k++) out[k] = s->row[k] == s->row[i];
-    if (!plane_fit(&l, s, kind, out)) return NAN;
+    if (i && s->row[i] == s->row[i - 1])
+      continue;
+    for (int k = 0; k < s->n; k++)
+      out[k] = s->row[k] == s->row[i];
+    if (!plane_fit(&l, s, kind, out))
+      return NAN;
     sum += plane_foretells(&l, s, out);
   }
   return sum;
 }
 
-/* The likelihood of law N, q or q and N with its coefficient k held at a value: that term goes into
- * y, and the law without it is fitted. */
-static double plane_held(const Plane *l, Seen *room, const Seen *s, int k, double value) {
+/* The likelihood of law N, q or q and N with its coefficient k held at a value:
+ * that term goes into y, and the law without it is fitted. */
+static double plane_held(const Plane *l, Seen *room, const Seen *s, int k,
+                         double value) {
   const bool by_q = l->kind != LAW_N && k == 1;
   Plane at = {.kind = l->kind != LAW_Q_N ? LAW_NONE : by_q ? LAW_N : LAW_Q};
   *room = *s;
-  for (int i = 0; i < s->n; i++) room->y[i] -= value * (by_q ? s->q[i] : s->N[i]);
+  for (int i = 0; i < s->n; i++)
+    room->y[i] -= value * (by_q ? s->q[i] : s->N[i]);
   return plane_fit_at(&at, room, NULL) ? at.likelihood : -INFINITY;
 }
 
-/* The 95 % interval of coefficient k of such a law by its profile, as law_interval has it. */
-static void plane_interval(const Plane *l, const Seen *s, int k, double *low, double *high) {
+/* The 95 % interval of coefficient k of such a law by its profile, as
+ * law_interval has it. */
+static void plane_interval(const Plane *l, const Seen *s, int k, double *low,
+                           double *high) {
   enum { FAR = 100 };
   const double nu = fmax(1, s->n - LAW_NUMBERS[l->kind] + 1),
-               t = student_quantile(1 - LEVEL / 2, nu), reach = s->n * log1p(t * t / nu);
+               t = student_quantile(1 - LEVEL / 2, nu),
+               reach = s->n * log1p(t * t / nu);
   Seen *room = malloc(sizeof *room);
   for (int side = -1; side <= 1; side += 2) {
     double in = 0, out = 0.01;
-    while (room && out < FAR &&
-           2 * (l->likelihood - plane_held(l, room, s, k, l->at[k] + side * out)) < reach)
-      in = out, out *= 2;
+    while (
+        room && out < FAR &&
+        2 * (l->likelihood - plane_held(l, room, s, k, l->at[k] + side * out)) <
+            reach) {
+      in = out;
+      out *= 2;
+    }
     for (int i = 0; room && i < 25 && out < FAR; i++) {
       const double middle = (in + out) / 2;
       const double now = plane_held(l, room, s, k, l->at[k] + side * middle);
       *(2 * (l->likelihood - now) < reach ? &in : &out) = middle;
     }
-    *(side < 0 ? low : high) = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
+    *(side < 0 ? low : high) = out < FAR ? l->at[k] + side * in
+                                         : side * HUGE_VAL;
   }
   free(room);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 3  Tables */
 
 /* "1.66M N^0.12 [0.02, 0.22] q^-1.33 [..]". */
@@ -316,8 +383,10 @@ static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
     double low, high;
     char interval[80];
     n += (size_t)snprintf(to + n, room - n, " %s^", names[l->kind][k]);
-    if (n >= room) return;
-    if (l->kind == LAW_BENT) n += (size_t)snprintf(to + n, room - n, "%.2f", l->at[k]);
+    if (n >= room)
+      return;
+    if (l->kind == LAW_BENT)
+      n += (size_t)snprintf(to + n, room - n, "%.2f", l->at[k]);
     else {
       plane_interval(l, s, k, &low, &high);
       interval_text(interval, sizeof interval, l->at[k], low, high);
@@ -329,22 +398,28 @@ static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
 }
 
 /* The laws of the onset at a threshold, a line each. */
-static void firstness_laws(Bytes *out, const Results *r, const Item *item, int at, bool markdown,
-                           Error *e) {
-  static const char *const heads[] = {"law", "numbers", "AICc, over the least", "predicts first-",
-                                      "a row out", "sigma"};
+static void firstness_laws(Bytes *out, const Results *r, const Item *item,
+                           int at, bool markdown, Error *e) {
+  static const char *const heads[] = {
+      "law",       "numbers", "AICc, over the least", "predicts first-",
+      "a row out", "sigma"};
   Seen *s = grab(1, sizeof *s, e);
   Grid g = grid_make(LAWS, heads, 6, e);
   Plane law[LAWS];
   bool is[LAWS] = {false};
   int censored = 0, new = 0;
   double least = INFINITY;
-  if (!e->status) seen_of(s, r, item, at);
+  if (!e->status)
+    seen_of(s, r, item, at);
   for (int k = 0; k < LAWS && !e->status; k++) {
     is[k] = plane_fit(&law[k], s, k, NULL) && !isnan(plane_aicc(&law[k], s->n));
-    if (is[k]) least = fmin(least, plane_aicc(&law[k], s->n));
+    if (is[k])
+      least = fmin(least, plane_aicc(&law[k], s->n));
   }
-  for (int i = 0; !e->status && i < s->n; i++) censored += s->censored[i], new += s->new[i];
+  for (int i = 0; !e->status && i < s->n; i++) {
+    censored += s->censored[i];
+    new += s->new[i];
+  }
   for (int k = 0; k < LAWS && !e->status; k++) {
     Cell *cell = &g.cell[(k + 1) * ACROSS];
     Plane old;
@@ -352,24 +427,30 @@ static void firstness_laws(Bytes *out, const Results *r, const Item *item, int a
     snprintf(cell[1], CELL, "%d", LAW_NUMBERS[k]);
     snprintf(cell[2], CELL, is[k] ? "%.1f" : "not determined",
              is[k] ? plane_aicc(&law[k], s->n) - least : 0);
-    if (!is[k]) continue;
+    if (!is[k])
+      continue;
     if (new && plane_fit(&old, s, k, s->new))
       snprintf(cell[3], CELL, "%.1f", plane_foretells(&old, s, s->new));
     snprintf(cell[4], CELL, "%.1f", plane_row_out(s, k));
     snprintf(cell[5], CELL, "%.2f", law[k].sigma);
   }
   if (!e->status) {
-    bytes_print(out, e, "\nOnset %s times even: %d runs, %d censored, %d of rows first-.\n\n",
-                AT_HEADS[at], s->n, censored, new);
+    bytes_print(
+        out, e,
+        "\nOnset %s times even: %d runs, %d censored, %d of rows first-.\n\n",
+        AT_HEADS[at], s->n, censored, new);
     (markdown ? grid_markdown : grid_text)(&g, out, e);
   }
   for (int k = 0; k < LAWS && !e->status && at == AT_2; k++) {
     char text[240];
-    if (!is[k]) continue;
+    if (!is[k])
+      continue;
     plane_text(text, sizeof text, &law[k], s);
-    bytes_print(out, e, "%s%s%s: %s\n", k ? "" : "\n", markdown ? "- " : "  ", LAW_NAMES[k], text);
+    bytes_print(out, e, "%s%s%s: %s\n", k ? "" : "\n", markdown ? "- " : "  ",
+                LAW_NAMES[k], text);
   }
-  free(s), free(g.cell);
+  free(s);
+  free(g.cell);
 }
 
 /* "3.21 3.71 2.21: 2.97", as onset_cell, at a threshold; its geometric mean. */
@@ -378,18 +459,25 @@ static double threshold_cell(Cell to, const Results *r, int row, int at) {
   int n = 0, is = 1;
   for (int seed = 1; seed <= seeds_of(r, row); seed++) {
     const int one = threshold_onset(r, row, seed, at, &tokens);
-    if (one) sum += log(tokens), n++;
-    if (one < 0) is = -1;
+    if (one) {
+      sum += log(tokens);
+      n++;
+    }
+    if (one < 0)
+      is = -1;
   }
-  if (n) million_text(to, CELL, is, exp(sum / n));
+  if (n)
+    million_text(to, CELL, is, exp(sum / n));
   return n ? is * exp(sum / n) : NAN;
 }
 
 /* Row by row: N, q, and the mean onsets at all thresholds. */
-static void firstness_rows(Bytes *out, const Results *r, const Item *item, bool markdown,
-                           Error *e) {
-  static const char *const heads[] = {"row", "N", "q", "at 1.5", "at 2", "at 3", "half-rise",
-                                      "unseen first, x even"};
+static void firstness_rows(Bytes *out, const Results *r, const Item *item,
+                           bool markdown, Error *e) {
+  static const char *const heads[] = {"row",       "N",
+                                      "q",         "at 1.5",
+                                      "at 2",      "at 3",
+                                      "half-rise", "unseen first, x even"};
   Grid g = grid_make(item->count, heads, 8, e);
   int kept = 1;
   for (int i = 0; i < item->count && !e->status; i++) {
@@ -397,18 +485,23 @@ static void firstness_rows(Bytes *out, const Results *r, const Item *item, bool 
     Cell *cell = &g.cell[kept * ACROSS];
     bool ordinary;
     const double N = drawn_from(r, row, &ordinary), q = run_q(r, row, 1);
-    if (!row_begun(r, row)) continue;
+    if (!row_begun(r, row))
+      continue;
     snprintf(cell[0], CELL, "%s", r->x->row[row].name);
-    if (N > 0) snprintf(cell[1], CELL, "%.0f", N);
-    if (q > 0) snprintf(cell[2], CELL, "%.3f", q);
-    for (int at = 0; at < THRESHOLDS; at++) threshold_cell(cell[3 + at], r, row, at);
+    if (N > 0)
+      snprintf(cell[1], CELL, "%.0f", N);
+    if (q > 0)
+      snprintf(cell[2], CELL, "%.3f", q);
+    for (int at = 0; at < THRESHOLDS; at++)
+      threshold_cell(cell[3 + at], r, row, at);
     ours(cell[7], r, row, "times_1@other", markdown);
     kept++;
   }
   if (!e->status) {
     g.rows = kept;
-    bytes_print(out, e, "\nOnsets in million tokens, geometric means over seeds; > where a run is "
-                "censored.\n\n");
+    bytes_print(out, e,
+                "\nOnsets in million tokens, geometric means over seeds; > "
+                "where a run is censored.\n\n");
     (markdown ? grid_markdown : grid_text)(&g, out, e);
   }
   free(g.cell);
@@ -420,67 +513,85 @@ static bool row_whole(const Results *r, int row) {
   return state[RUN_HELD] + state[RUN_DIVERGED] == seeds_of(r, row);
 }
 
-/* What firstness.txt foretells of pairs: sets matched in q, or at q = 1, and by how much their
- * means may differ. Returns how many are judged; *beyond: those that differ by more. */
-static int firstness_pairs(Bytes *out, const Results *r, bool markdown, int *beyond, Error *e) {
-  static const struct { const char *a, *b; double most; } PAIRS[] = {
+/* What firstness.txt foretells of pairs: sets matched in q, or at q = 1, and by
+ * how much their means may differ. Returns how many are judged; *beyond: those
+ * that differ by more. */
+static int firstness_pairs(Bytes *out, const Results *r, bool markdown,
+                           int *beyond, Error *e) {
+  static const struct {
+    const char *a, *b;
+    double most;
+  } PAIRS[] = {
     {"first-absent-125", "onset-1", 2.5}, {"first-absent-64", "onset-1", 2.5},
     {"first-absent-32", "onset-1", 2.5}, {"first-absent-16", "onset-1", 2.5},
-    {"first-absent-125", "first-absent-16", 2.5}, {"first-q50-16", "first-q50-wide", 2},
+    {"first-absent-125", "first-absent-16", 2.5},
+    {"first-q50-16", "first-q50-wide", 2},
     {"first-q20-16", "first-q20-wide", 2}, {"first-2p-0", "first-2p-half", 2},
     {"first-2p-0", "first-2p-1", 2}, {"first-2p-half", "first-2p-1", 2},
     {"onset-64", "first-q50-16", 2}, {"onset-256", "first-q20-16", 2}};
   int n = 0, told = 0;
   *beyond = 0;
   for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS && !e->status; i++) {
-    const int a = experiments_row(r->x, PAIRS[i].a), b = experiments_row(r->x, PAIRS[i].b);
+    const int a = experiments_row(r->x, PAIRS[i].a),
+              b = experiments_row(r->x, PAIRS[i].b);
     Cell one = "", other = "";
     const double x = a < 0 ? NAN : threshold_cell(one, r, a, AT_2),
                  y = b < 0 ? NAN : threshold_cell(other, r, b, AT_2);
-    if (isnan(x) || isnan(y)) continue;
+    if (isnan(x) || isnan(y))
+      continue;
     const double ratio = fmax(fabs(x / y), fabs(y / x));
     /* a bound above the other mean makes the ratio a bound as well */
-    const bool bound = (x < 0 && -x >= fabs(y)) || (y < 0 && -y >= fabs(x)), open = x < 0 || y < 0;
+    const bool bound = (x < 0 && -x >= fabs(y)) || (y < 0 && -y >= fabs(x)),
+               open = x < 0 || y < 0;
     const bool far = !open && ratio > PAIRS[i].most;
-    const char *said = open ? ", not judged: a run is censored" : !far ? ""
-                       : row_whole(r, a) && row_whole(r, b) ? ": falsified"
-                       : ": beyond it so far";
+    const char *said = open   ? ", not judged: a run is censored"
+                       : !far ? ""
+                       : row_whole(r, a) && row_whole(r, b)
+                           ? ": falsified"
+                           : ": beyond it so far";
     if (!told++)
-      bytes_print(out, e, "\nThese onsets are predicted to lie near each other:\n%s",
+      bytes_print(out, e,
+                  "\nThese onsets are predicted to lie near each other:\n%s",
                   markdown ? "\n" : "");
     *beyond += far;
     n += !open;
-    bytes_print(out, e, "%s%s %s, %s %s: %s%.2f times, of at most %.1f%s\n", markdown ? "- " : "",
-                PAIRS[i].a, one, PAIRS[i].b, other, bound ? ">" : "", ratio, PAIRS[i].most, said);
+    bytes_print(out, e, "%s%s %s, %s %s: %s%.2f times, of at most %.1f%s\n",
+                markdown ? "- " : "", PAIRS[i].a, one, PAIRS[i].b, other,
+                bound ? ">" : "", ratio, PAIRS[i].most, said);
   }
   return n;
 }
 
-static int firstness_text(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+static int firstness_text(Bytes *out, const Results *r, const Item *item,
+                          bool markdown, Error *e) {
   Bytes line = {0};
   int beyond;
   firstness_rows(out, r, item, markdown, e);
-  for (int at = AT_1_5; at <= AT_3; at++) firstness_laws(out, r, item, at, markdown, e);
+  for (int at = AT_1_5; at <= AT_3; at++)
+    firstness_laws(out, r, item, at, markdown, e);
   bytes_print(out, e, "\n");
-  bytes_print(&line, e, "A law gives the median of a lognormal onset; a run without a sink counts "
-              "as later (firstness.c). numbers: how many are fitted. predicts: the log likelihood "
-              "of the rows first- by the law fitted without them; a row out: of each row by the "
-              "others'. More is better of these two. half-rise: half way from even "
-              "to the mean of the last quarter.");
+  bytes_print(
+      &line, e,
+      "A law gives the median of a lognormal onset; a run without a sink "
+      "counts as later (firstness.c). numbers: how many are fitted. predicts: "
+      "the log likelihood of the rows first- by the law fitted without them; a "
+      "row out: of each row by the others'. More is better of these two. "
+      "half-rise: half way from even to the mean of the last quarter.");
   wrapped(out, 0, WIDTH, "", &line, e);
   firstness_pairs(out, r, markdown, &beyond, e);
   bytes_free(&line);
   return e->status;
 }
 
-/* The kinds of rows given-KIND-N with the null place of each; softmax's rows are item onset's. */
+/* The kinds of rows given-KIND-N with the null place of each; softmax's rows
+ * are item onset's. */
 enum { NULLS = 7, NULL_NS = 4 };
 static const char *const NULL_KINDS[NULLS][2] = {{"onset", "softmax, token 1"}, {"k", "K bias, *"},
   {"logit", "learned logit, *"}, {"zero", "zero logit, *"}, {"xsa", "XSA, diagonal"},
   {"token", "sink token, x*"}, {"sigmoid", "sigmoid, token 1"}};
 
-/* Finds the row of kind k with the first token from 1, 16, 256, or the text's own (at = 0 .. 3).
- * Returns what row_onset does. */
+/* Finds the row of kind k with the first token from 1, 16, 256, or the text's
+ * own (at = 0 .. 3). Returns what row_onset does. */
 static int null_onset(const Results *r, int k, int at, int *row, double *mean) {
   static const char *const places[NULL_NS] = {"1", "16", "256", "text"};
   char name[64];
@@ -492,8 +603,13 @@ static int null_onset(const Results *r, int k, int at, int *row, double *mean) {
 
 /* Item given: the onset at the null place by kind and N. */
 static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
-  static const char *const heads[] = {"onset at the null, million tokens", "N = 1", "N = 16",
-                                      "N = 256", "natural text", "256 / 1", "text / 1"};
+  static const char *const heads[] = {"onset at the null, million tokens",
+                                      "N = 1",
+                                      "N = 16",
+                                      "N = 256",
+                                      "natural text",
+                                      "256 / 1",
+                                      "text / 1"};
   Grid g = grid_make(NULLS, heads, 7, e);
   int kept = 1;
   for (int k = 0; k < NULLS && !e->status; k++) {
@@ -504,9 +620,16 @@ static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
     snprintf(cell[0], CELL, "%s", NULL_KINDS[k][1]);
     for (int p = 0; p < NULL_NS; p++) {
       is[p] = null_onset(r, k, p, &row, &mean[p]);
-      if (is[p]) onset_cell(cell[1 + p], r, row, k ? ONSET_NULL : ONSET_SINK), any = true;
-      if (p < 2 || !is[0] || !is[p] || is[0] + is[p] < 0) continue;
-      snprintf(cell[3 + p], CELL, "%s%.2f", is[p] < 0 ? ">" : is[0] < 0 ? "<" : "",
+      if (is[p]) {
+        onset_cell(cell[1 + p], r, row, k ? ONSET_NULL : ONSET_SINK);
+        any = true;
+      }
+      if (p < 2 || !is[0] || !is[p] || is[0] + is[p] < 0)
+        continue;
+      snprintf(cell[3 + p], CELL, "%s%.2f",
+               is[p] < 0   ? ">"
+               : is[0] < 0 ? "<"
+                           : "",
                mean[p] / mean[0]);
     }
     kept += any;
@@ -520,29 +643,40 @@ static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
   return e->status;
 }
 
-/* Item large: each claim beside the one of its name less large-, which the small model has. */
-static int large_text(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
-  static const char *const heads[] = {"claim", "small", "by", "ten times larger", "by"};
+/* Item large: each claim beside the one of its name less large-, which the
+ * small model has. */
+static int large_text(Bytes *out, const Results *r, const Item *item,
+                      bool markdown, Error *e) {
+  static const char *const heads[] = {"claim", "small", "by",
+                                      "ten times larger", "by"};
   const Experiments *x = r->x;
   const int of = (int)(item - x->item);
   Grid g = grid_make(x->claims, heads, 5, e);
   int kept = 1;
   for (int i = 0; i < x->claims && !e->status; i++) {
-    if (x->claim[i].item != of || strncmp(x->claim[i].name, "large-", 6)) continue;
+    if (x->claim[i].item != of || strncmp(x->claim[i].name, "large-", 6))
+      continue;
     Cell *cell = &g.cell[kept++ * ACROSS];
-    const int small = entry_of(x->claim, x->claims, sizeof *x->claim, x->claim[i].name + 6);
+    const int small = entry_of(x->claim, x->claims, sizeof *x->claim,
+                               x->claim[i].name + 6);
     snprintf(cell[0], CELL, "%s", x->claim[i].name + 6);
     for (int k = 0; k < 2; k++) {
-      const Judged *j = k ? &r->judged[i] : small < 0 ? NULL : &r->judged[small];
-      if (!j) continue;
+      const Judged *j = k           ? &r->judged[i]
+                        : small < 0 ? NULL
+                                    : &r->judged[small];
+      if (!j)
+        continue;
       snprintf(cell[1 + 2 * k], CELL, "%s", verdict_text(j));
-      if (!isnan(j->estimate)) snprintf(cell[2 + 2 * k], CELL, "%.3f", j->estimate);
+      if (!isnan(j->estimate))
+        snprintf(cell[2 + 2 * k], CELL, "%.3f", j->estimate);
     }
   }
   if (!e->status) {
     g.rows = kept;
-    bytes_print(out, e, "\nBy how much each holds in its own direction. The small model's first "
-                "token is the fixed one,\nthe larger one's is one of 16.\n\n");
+    bytes_print(
+        out, e,
+        "\nBy how much each holds in its own direction. The small model's "
+        "first token is the fixed one,\nthe larger one's is one of 16.\n\n");
     (markdown ? grid_markdown : grid_text)(&g, out, e);
   }
   free(g.cell);
@@ -550,10 +684,15 @@ static int large_text(Bytes *out, const Results *r, const Item *item, bool markd
 }
 
 /* Below an item's rows, of those that have more to say. */
-static int item_more(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
-  if (!strcmp(item->name, "onset")) return onset_law(out, r, item, markdown, e);
-  if (!strcmp(item->name, "firstness")) return firstness_text(out, r, item, markdown, e);
-  if (!strcmp(item->name, "given")) return given_text(out, r, markdown, e);
-  if (!strcmp(item->name, "large")) return large_text(out, r, item, markdown, e);
+static int item_more(Bytes *out, const Results *r, const Item *item,
+                     bool markdown, Error *e) {
+  if (!strcmp(item->name, "onset"))
+    return onset_law(out, r, item, markdown, e);
+  if (!strcmp(item->name, "firstness"))
+    return firstness_text(out, r, item, markdown, e);
+  if (!strcmp(item->name, "given"))
+    return given_text(out, r, markdown, e);
+  if (!strcmp(item->name, "large"))
+    return large_text(out, r, item, markdown, e);
   return e->status;
 }

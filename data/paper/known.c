@@ -1,26 +1,30 @@
-/* known.c - how is the first token known? Which block tells, and what makes a row the first.
+/* known.c - how is the first token known? Which block tells, and what makes a
+ * row the first.
  *
  * SPDX-License-Identifier: MIT
  *
- * Part of pages.c, which includes it. onset.c says when a model knows its first token; here is how.
+ * Part of pages.c, which includes it. onset.c says when a model knows its first
+ * token; here is how.
  *
- * Row 1 sees itself alone, and two blocks are enough to make a sink of that (the position-zero
- * circuit, arXiv 2603.06591): so a row T that is made to see itself alone should draw the sink too.
- * Tokens that were first in training and tokens that never were tell whether that needs memory, and
- * a row that sees token 1 alone whether it must be itself.
+ * Row 1 sees itself alone, and two blocks are enough to make a sink of that
+ * (the position-zero circuit, arXiv 2603.06591): so a row T that is made to see
+ * itself alone should draw the sink too. Tokens that were first in training and
+ * tokens that never were tell whether that needs memory, and a row that sees
+ * token 1 alone whether it must be itself.
  *
  * Contents   1 Tokens that were first, and others    2 eval --isolate: a row that sees itself alone
  *            3 Ranks and a linear probe    4 eval --probe: which block tells    5 eval
  */
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 1  Tokens that were first, and others
  */
 enum { WAS_FIRST, NEVER_FIRST, OF_TEXT, TOKENS_AT };
 static const char *const TOKENS_SAY[TOKENS_AT] = {"first in training", "never first", "the text's"};
 static const char *const TOKENS_NAME[TOKENS_AT] = {"seen", "other", "text"};
 
-/* What a training drew its first token from (--first-tokens, or <|fix|>), and the rest. */
+/* What a training drew its first token from (--first-tokens, or <|fix|>), and
+ * the rest. */
 typedef struct Firsts {
   Data of[OF_TEXT];            /* the data of s, but for `first` */
   bool is[TOKENS_AT];          /* is there such a token? */
@@ -28,57 +32,77 @@ typedef struct Firsts {
 } Firsts;
 
 static void firsts_close(Firsts *f) {
-  for (int k = 0; k < OF_TEXT; k++) free(f->of[k].first);
+  for (int k = 0; k < OF_TEXT; k++)
+    free(f->of[k].first);
 }
 
-/* d with the first tokens that s draws, its own; `first` is NULL where there are none to draw. */
-static int firsts_draw(Data *to, const Data *d, const Source *s, int T, Error *e) {
+/* d with the first tokens that s draws, its own; `first` is NULL where there
+ * are none to draw. */
+static int firsts_draw(Data *to, const Data *d, const Source *s, int T,
+                       Error *e) {
   *to = *d;
   to->first = NULL;
   to->draw = NULL;
   to->draws = 0;
-  if (first_open(to, s, T, e)) free(to->first), to->first = NULL, to->draw = NULL;
+  if (first_open(to, s, T, e)) {
+    free(to->first);
+    to->first = NULL;
+    to->draw = NULL;
+  }
   return e->status;
 }
 
-static int firsts_open(Firsts *f, const Data *d, const Source *s, const char *flag, Error *e) {
+static int firsts_open(Firsts *f, const Data *d, const Source *s,
+                       const char *flag, Error *e) {
   char own[sizeof s->first_tokens];
-  const bool any = s->first_tokens[0] != 0;                /* --ids are read as they are */
-  snprintf(own, sizeof own, "%s", any && s->first_own[0] ? s->first_own : s->first_tokens);
+  /* --ids are read as they are */
+  const bool any = s->first_tokens[0] != 0;
+  snprintf(own, sizeof own, "%s",
+           any && s->first_own[0] ? s->first_own : s->first_tokens);
   *f = (Firsts){.source = *s, .is = {[OF_TEXT] = true}};
   for (int k = 0; k < OF_TEXT; k++) {
     snprintf(f->source.first_own, sizeof own, "%s", own);
-    snprintf(f->source.first_tokens, sizeof own, "%s", k == NEVER_FIRST && *own ? "other" : own);
-    firsts_draw(&f->of[k], d, &f->source, 0, &(Error){0});   /* no others: not looked at */
+    snprintf(f->source.first_tokens, sizeof own, "%s",
+             k == NEVER_FIRST && *own ? "other" : own);
+    /* no others: not looked at */
+    firsts_draw(&f->of[k], d, &f->source, 0, &(Error){0});
   }
   snprintf(f->source.first_tokens, sizeof own, "%s", own);
   f->is[WAS_FIRST] = fixed_at(&f->source) == 1;
   f->is[NEVER_FIRST] = f->of[NEVER_FIRST].first != NULL;
-  if (fixed_at(&f->source) < 2) return 0;
+  if (fixed_at(&f->source) < 2)
+    return 0;
   firsts_close(f);
-  return fail(e, 2, "--%s: expected a model whose fixed token is token 1, found token %d. Try: "
-              "one of --fix-token 1", flag, fixed_at(&f->source));
+  return fail(e, 2,
+              "--%s: expected a model whose fixed token is token 1, found "
+              "token %d. Try: one of --fix-token 1",
+              flag, fixed_at(&f->source));
 }
 
-/* ids [n,T] of held sequences whose first token is of kind k; how many there are. */
-static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids, Error *e) {
+/* ids [n,T] of held sequences whose first token is of kind k; how many there
+ * are. */
+static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids,
+                       Error *e) {
   int starts, *targets = grab((idx)n * T, sizeof(int), e);
-  int got = targets ? data_probe(&f->of[k], &f->source, INPUT_NATURAL, n, T, ids, targets, &starts)
+  int got = targets ? data_probe(&f->of[k], &f->source, INPUT_NATURAL, n, T,
+                                 ids, targets, &starts)
                     : 0;
   free(targets);
-  if (!got) none_held(&f->of[k], T, e);
+  if (!got)
+    none_held(&f->of[k], T, e);
   return got;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 2  eval --isolate T: a row that sees itself alone
  *
- * In the first B blocks row T loses T-1 of its T keys. What it keeps is itself or, as controls of
- * the same budget, token 1, or a token drawn for each sequence from 2 .. T-1. In item known the
- * sink moves to T for itself and far less for a drawn one: seeing little does not do it. For token
- * 1 it moves as well, as much at N = 16, three quarters as much at 256: so the row need not see
- * itself, but nothing beside a token that is known to come first. * and x* stay visible: row 1 sees
- * them too.
+ * In the first B blocks row T loses T-1 of its T keys. What it keeps is itself
+ * or, as controls of the same budget, token 1, or a token drawn for each
+ * sequence from 2 .. T-1. In item known the sink moves to T for itself and far
+ * less for a drawn one: seeing little does not do it. For token 1 it moves as
+ * well, as much at N = 16, three quarters as much at 256: so the row need not
+ * see itself, but nothing beside a token that is known to come first. * and x*
+ * stay visible: row 1 sees them too.
  */
 enum { UNTOUCHED, ITSELF, ONLY_FIRST, ONLY_DRAWN, TREATMENTS };
 static const char *const TREATED_SAYS[TREATMENTS] = {"all up to it", "itself alone",
@@ -90,26 +114,34 @@ static const Column ISOLATED_COLUMNS[ISOLATED] = {
   {"norm_1",  "norm_1",  "%.2f", 7, 1}, {"alpha_t", "alpha_T", "%.3f", 7, 1},
   {"sink_t",  "Sink_T",  "%.1f%%", 7, 100}, {"norm_t", "norm_T", "%.2f", 7, 1}};
 
-/* Row `row` of sequence b sees in the first blocks, of rows `first` and on, sees[b] alone. */
-typedef struct Isolation { int blocks, first, row; const int *sees; } Isolation;
+/* Row `row` of sequence b sees in the first blocks, of rows `first` and on,
+ * sees[b] alone. */
+typedef struct Isolation {
+  int blocks, first, row;
+  const int *sees;
+} Isolation;
 
-static void isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
+static void isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n,
+                         real *z) {
   const Isolation *x = a->isolation;
   for (idx j = 0; j < n && l < x->blocks && i == x->row; j++) {
-    if (lo + j < x->first || lo + j == x->sees[b]) continue;
+    if (lo + j < x->first || lo + j == x->sees[b])
+      continue;
     z[j] = -INFINITY;
   }
 }
 
-/* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both, in 0..1; and the
- * largest ratio over the blocks of its row's norm to the mean norm of rows other than these two. */
+/* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both, in
+ * 0..1; and the largest ratio over the blocks of its row's norm to the mean
+ * norm of rows other than these two. */
 typedef struct Isolated {
   int n;                       /* sequences */
   double even;                 /* alpha of even rows behind T */
   double x[TOKENS_AT][TREATMENTS][ISOLATED];
 } Isolated;
 
-/* What is worked on: maps [batch,H,N,S] of a block, norms [L,N] summed over sequences. */
+/* What is worked on: maps [batch,H,N,S] of a block, norms [L,N] summed over
+ * sequences. */
 typedef struct Isolating {
   Model *m; const Settings *s; Acts a; Isolation mask;
   int n, T, batch;
@@ -121,13 +153,21 @@ static int isolate_check(const Settings *s, const Model *m, int T, Error *e) {
   const Config *c = &m->c;
   const int first = config_rows(c, T) - T, t = s->isolate, w = c->window;
   if (t >= T)
-    return fail(e, 2, "--isolate %d: must be before the last token of --T %d. Try: --%s %d", t,
-                T, T > 1 ? "isolate" : "T", T > 2 ? T / 2 : T > 1 ? 1 : 64);
+    return fail(
+        e, 2,
+        "--isolate %d: must be before the last token of --T %d. Try: --%s %d",
+        t, T, T > 1 ? "isolate" : "T",
+        T > 2   ? T / 2
+        : T > 1 ? 1
+                : 64);
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2, "--isolate: works only on natural input. Try: --input natural");
+    return fail(e, 2,
+                "--isolate: works only on natural input. Try: --input natural");
   for (int l = 0; l < s->isolate_blocks && l < c->layers; l++)
     if (!visible(c, m->layer[l].window, first + t - 1, first))
-      return fail(e, 2, "--isolate %d: token 1 must be within its window of %d. Try: --isolate %d",
+      return fail(e, 2,
+                  "--isolate %d: token 1 must be within its window of %d. Try: "
+                  "--isolate %d",
                   t, w, w > 1 ? w : 1);
   return 0;
 }
@@ -146,15 +186,17 @@ static double isolate_even(const Model *m, int T, int t) {
   return sum / blocks_attending(m) / (T - t);
 }
 
-/* Adds what B sequences show in a block that attends. A NaN is above no eps and must not pass for
- * no sink: it makes both numbers NaN. */
+/* Adds what B sequences show in a block that attends. A NaN is above no eps and
+ * must not pass for no sink: it makes both numbers NaN. */
 static void isolated_maps(const Isolating *w, int B, double *x) {
   const Config *c = &w->m->c;
-  const idx N = config_rows(c, w->T), S = config_columns(c, w->T), from = N - w->T + w->s->isolate;
+  const idx N = config_rows(c, w->T), S = config_columns(c, w->T),
+            from = N - w->T + w->s->isolate;
   for (idx bh = 0; bh < (idx)B * c->heads; bh++)
     for (int k = 0; k < 2; k++) {
       idx column = S - w->T + (k ? w->s->isolate - 1 : 0);
-      double alpha = 0, share = 1.0 / (w->n * (double)c->heads * blocks_attending(w->m));
+      double alpha = 0,
+             share = 1.0 / (w->n * (double)c->heads * blocks_attending(w->m));
       for (idx i = from; i < N; i++)
         alpha += (double)w->map[(bh * N + i) * S + column] / (double)(N - from);
       x[3 * k] += share * alpha;
@@ -162,18 +204,25 @@ static void isolated_maps(const Isolating *w, int B, double *x) {
     }
 }
 
-/* Norm of a row [N] over the mean of those from `first` on that are neither it nor `but`. */
-static double isolated_ratio(const double *norm, idx N, idx first, idx row, idx but) {
+/* Norm of a row [N] over the mean of those from `first` on that are neither it
+ * nor `but`. */
+static double isolated_ratio(const double *norm, idx N, idx first, idx row,
+                             idx but) {
   double sum = 0;
   idx n = 0;
-  for (idx i = first; i < N; i++) if (i != row && i != but) sum += norm[i], n++;
+  for (idx i = first; i < N; i++)
+    if (i != row && i != but) {
+      sum += norm[i];
+      n++;
+    }
   return n ? norm[row] * (double)n / sum : NAN;
 }
 
 /* All n sequences under one treatment. */
 static int isolated_run(Isolating *w, int how, double *x, Error *e) {
   const Config *c = &w->m->c;
-  const idx N = config_rows(c, w->T), first = N - w->T, rows[2] = {first, w->mask.row};
+  const idx N = config_rows(c, w->T), first = N - w->T,
+            rows[2] = {first, w->mask.row};
   memset(w->norm, 0, (size_t)(c->layers * N) * sizeof *w->norm);
   w->a.hide = how == UNTOUCHED ? NULL : isolate_hide;
   for (int b0 = 0; b0 < w->n && !model_fault(w->m, e); b0 += w->batch) {
@@ -182,7 +231,8 @@ static int isolated_run(Isolating *w, int how, double *x, Error *e) {
     forward_begin(w->m, &w->a, w->ids + (idx)b0 * w->T, B, w->T);
     for (int l = 0; l < c->layers; l++) {
       block_forward(w->m, &w->a, l, B, N);
-      if (block_attends(w->m, l)) isolated_maps(w, B, x);
+      if (block_attends(w->m, l))
+        isolated_maps(w, B, x);
       for (idx i = 0; i < B * N; i++)
         w->norm[l * N + i % N] += length(c->dim, w->a.h + i * c->dim);
     }
@@ -190,20 +240,26 @@ static int isolated_run(Isolating *w, int how, double *x, Error *e) {
   for (int k = 0; k < 2; k++)
     for (int l = 0; l < c->layers; l++)
       x[3 * k + 2] = larger(x[3 * k + 2],
-                            isolated_ratio(w->norm + l * N, N, first, rows[k], rows[!k]));
+                            isolated_ratio(w->norm + l * N, N, first, rows[k],
+                                           rows[!k]));
   return model_fault(w->m, e);
 }
 
-/* Every token at T under every treatment, where evaluate has taken sequences of T tokens. */
-static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, int n, int T,
-                   Error *e) {
+/* Every token at T under every treatment, where evaluate has taken sequences of
+ * T tokens. */
+static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s,
+                   int n, int T, Error *e) {
   const Config *c = &m->c;
   const int first = config_rows(c, T) - T, t = s->isolate;
-  Isolating w = {.m = m, .s = s, .T = T, .mask = {s->isolate_blocks, first, first + t - 1, NULL}};
+  Isolating w = {.m = m,
+                 .s = s,
+                 .T = T,
+                 .mask = {s->isolate_blocks, first, first + t - 1, NULL}};
   Rng rng = {hash64((uint64_t)s->train.seed, "isolate", 7)};
   Firsts f;
   *out = (Isolated){0};
-  if (isolate_check(s, m, T, e) || firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
+  if (isolate_check(s, m, T, e) || firsts_open(&f, d, &s->data, "isolate", e))
+    return e->status;
   idx N = config_rows(c, T), S = config_columns(c, T);
   w.ids = grab((idx)n * (T + TREATMENTS + 1), sizeof(int), e);
   w.norm = grab(c->layers * N, sizeof(double), e);
@@ -212,35 +268,46 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
   w.map = grab(w.batch * (idx)c->heads * N * S, sizeof(real), e);
   if (!e->status && !acts_create(&w.a, m, w.batch, T, ACTS_ONE, e))
     w.n = out->n = firsts_feed(&f, WAS_FIRST, n, T, w.ids, e);
-  int *own = w.ids ? w.ids + (idx)n * T : NULL;            /* [n] the text's own tokens at T */
-  for (int k = 0; !e->status && k < TREATMENTS; k++) w.sees[k] = own + (k + 1) * (idx)n;
-  for (int l = 0; !e->status && l < c->layers; l++) w.probe[l].metric = w.map;
+  /* [n] the text's own tokens at T */
+  int *own = w.ids ? w.ids + (idx)n * T : NULL;
+  for (int k = 0; !e->status && k < TREATMENTS; k++)
+    w.sees[k] = own + (k + 1) * (idx)n;
+  for (int l = 0; !e->status && l < c->layers; l++)
+    w.probe[l].metric = w.map;
   for (int b = 0; b < w.n; b++) {
     own[b] = w.ids[(idx)b * T + t - 1];
     w.sees[ITSELF][b] = w.mask.row;
     w.sees[ONLY_FIRST][b] = first;
-    w.sees[ONLY_DRAWN][b] = first + (t > 2 ? 1 + (int)rng_below(&rng, (uint64_t)t - 2) : 0);
+    w.sees[ONLY_DRAWN][b] =
+        first + (t > 2 ? 1 + (int)rng_below(&rng, (uint64_t)t - 2) : 0);
   }
   w.a.probe = w.probe;
   w.a.isolation = &w.mask;
   const Seams seams = m->seams;
   rows_watch(m);
   if (m->seams.begin && !e->status)
-    m->seams.begin(m, 3.0 * TREATMENTS * ((w.n + w.batch - 1) / w.batch), false, s->quiet);
+    m->seams.begin(m, 3.0 * TREATMENTS * ((w.n + w.batch - 1) / w.batch), false,
+                   s->quiet);
   for (int k = 0; k < TOKENS_AT && !e->status; k++) {
     for (int b = 0; b < w.n && (k == OF_TEXT || f.is[k]); b++)
-      w.ids[(idx)b * T + t - 1] = k == OF_TEXT ? own[b]
-                                  : fixed_id(&f.of[k], HELD_SEED + (uint64_t)t, (uint64_t)b);
+      w.ids[(idx)b * T + t - 1] =
+          k == OF_TEXT
+              ? own[b]
+              : fixed_id(&f.of[k], HELD_SEED + (uint64_t)t, (uint64_t)b);
     for (int how = 0; how < TREATMENTS && f.is[k] && !e->status; how++)
       isolated_run(&w, how, out->x[k][how], e);
     for (int i = 0; !f.is[k] && i < TREATMENTS * ISOLATED; i++)
       out->x[k][i / ISOLATED][i % ISOLATED] = NAN;
   }
-  if (m->seams.end) m->seams.end(m, e);
+  if (m->seams.end)
+    m->seams.end(m, e);
   m->seams = seams;
   out->even = isolate_even(m, T, t);
   acts_free(&w.a);
-  free(w.ids); free(w.norm); free(w.probe); free(w.map);
+  free(w.ids);
+  free(w.norm);
+  free(w.probe);
+  free(w.map);
   firsts_close(&f);
   return e->status;
 }
@@ -250,108 +317,136 @@ static int isolated_put(const Isolated *x, Numbers *r, Error *e) {
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++)
       for (int i = 0; i < ISOLATED; i++)
-        put(r, e, x->x[k][how][i], "isolate_%s@%s:%s", ISOLATED_COLUMNS[i].name, TOKENS_NAME[k],
-            TREATED_NAME[how]);
+        put(r, e, x->x[k][how][i], "isolate_%s@%s:%s", ISOLATED_COLUMNS[i].name,
+            TOKENS_NAME[k], TREATED_NAME[how]);
   return e->status;
 }
 
-static void isolated_text(const Isolated *x, const Settings *s, Bytes *out, Error *e) {
+static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
+                          Error *e) {
   const int t = s->isolate;
-  bytes_print(out, e, "Isolation of row %d in the first %d blocks: %d sequences of %d tokens, the "
-              "first as in training\n%-18s %-13s", t, s->isolate_blocks, x->n, s->eval_T, "token T",
-              "its row sees");
+  bytes_print(out, e,
+              "Isolation of row %d in the first %d blocks: %d sequences of %d "
+              "tokens, the first as in training\n%-18s %-13s",
+              t, s->isolate_blocks, x->n, s->eval_T, "token T", "its row sees");
   cells_line(out, ISOLATED_COLUMNS, ISOLATED, NULL, false, e);
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++) {
-      if (k < OF_TEXT && isnan(x->x[k][UNTOUCHED][0]) && isnan(x->x[k][ITSELF][0])) continue;
-      bytes_print(out, e, "%-18s %-13s", how ? "" : TOKENS_SAY[k], TREATED_SAYS[how]);
+      if (k < OF_TEXT && isnan(x->x[k][UNTOUCHED][0]) &&
+          isnan(x->x[k][ITSELF][0]))
+        continue;
+      bytes_print(out, e, "%-18s %-13s", how ? "" : TOKENS_SAY[k],
+                  TREATED_SAYS[how]);
       cells_line(out, ISOLATED_COLUMNS, ISOLATED, x->x[k][how], false, e);
     }
-  bytes_print(out, e, "T is %d. alpha and Sink are over the rows after T, which see both tokens; "
-              "even rows give %.4f.\nnorm: the row's norm over the mean of rows other than 1 and "
-              "T, in the block where it is largest.\nControls of the same budget, %d of %d keys "
-              "lost: the row keeps token 1, or one drawn from %d .. %d\n(seed %d), in place of "
-              "itself.\n", t, x->even, t - 1, t, t > 2 ? 2 : 1, t > 2 ? t - 1 : 1, s->train.seed);
+  bytes_print(
+      out, e,
+      "T is %d. alpha and Sink are over the rows after T, which see both "
+      "tokens; even rows give %.4f.\nnorm: the row's norm over the mean of "
+      "rows other than 1 and T, in the block where it is largest.\nControls of "
+      "the same budget, %d of %d keys lost: the row keeps token 1, or one "
+      "drawn from %d .. %d\n(seed %d), in place of itself.\n",
+      t, x->even, t - 1, t, t > 2 ? 2 : 1, t > 2 ? t - 1 : 1, s->train.seed);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 3  Ranks and a linear probe
  *
- * AUC: how often a row of one class scores above a row of the other; 0.5 by chance. The probe is
- * least squares with ridge on labels +1 and -1, evenly many, so it needs no bias:
+ * AUC: how often a row of one class scores above a row of the other; 0.5 by
+ * chance. The probe is least squares with ridge on labels +1 and -1, evenly
+ * many, so it needs no bias:
  *
  *   min_w  sum over rows (y - w x)^2 + RIDGE |w|^2      w = sum_r a_r x_r,  (X X^T + RIDGE I) a = y
  *
- * solved by rows, which are fewer than a large model's dims. x is the direction of a state, h/|h|,
- * less the mean and over the deviation of the rows it learns from, dim by dim, over sqrt(C): so x
- * is about 1 long, and knows nothing of the norm.
+ * solved by rows, which are fewer than a large model's dims. x is the direction
+ * of a state, h/|h|, less the mean and over the deviation of the rows it learns
+ * from, dim by dim, over sqrt(C): so x is about 1 long, and knows nothing of
+ * the norm.
  */
 static const double RIDGE = 1;
 
-/* Share of pairs in which one [n] is above other [m]; equal ones are half a pair. NAN for no rows
- * or a score that is no number. */
+/* Share of pairs in which one [n] is above other [m]; equal ones are half a
+ * pair. NAN for no rows or a score that is no number. */
 static double auc(const double *one, idx n, const double *other, idx m) {
   double above = 0;
   for (idx i = 0; i < n; i++)
     for (idx j = 0; j < m; j++)
       above += isnan(one[i]) || isnan(other[j]) ? NAN
-             : one[i] > other[j] ? 1 : one[i] == other[j] ? 0.5 : 0;
+               : one[i] > other[j]              ? 1
+               : one[i] == other[j]             ? 0.5
+                                                : 0;
   return n && m ? above / ((double)n * (double)m) : NAN;
 }
 
-/* x [rows,C] to directions, as said above, by the mean and deviation of the first n. A dim that
- * does not vary there tells nothing: 0. */
+/* x [rows,C] to directions, as said above, by the mean and deviation of the
+ * first n. A dim that does not vary there tells nothing: 0. */
 static void probe_scale(double *x, idx rows, idx n, idx C) {
   for (idx r = 0; r < rows; r++) {
     double square = 0;
-    for (idx c = 0; c < C; c++) square += x[r * C + c] * x[r * C + c];
-    for (idx c = 0; c < C && square != 0; c++) x[r * C + c] /= sqrt(square);
+    for (idx c = 0; c < C; c++)
+      square += x[r * C + c] * x[r * C + c];
+    for (idx c = 0; c < C && square != 0; c++)
+      x[r * C + c] /= sqrt(square);
   }
   for (idx c = 0; c < C; c++) {
     double mean = 0, square = 0;
-    for (idx r = 0; r < n; r++) mean += x[r * C + c] / (double)n;
-    for (idx r = 0; r < n; r++) square += (x[r * C + c] - mean) * (x[r * C + c] - mean) / (double)n;
-    double by = square > 1e-24 ? 1 / sqrt(square * (double)C) : square <= 1e-24 ? 0 : NAN;
-    for (idx r = 0; r < rows; r++) x[r * C + c] = (x[r * C + c] - mean) * by;
+    for (idx r = 0; r < n; r++)
+      mean += x[r * C + c] / (double)n;
+    for (idx r = 0; r < n; r++)
+      square += (x[r * C + c] - mean) * (x[r * C + c] - mean) / (double)n;
+    double by = square > 1e-24    ? 1 / sqrt(square * (double)C)
+                : square <= 1e-24 ? 0
+                                  : NAN;
+    for (idx r = 0; r < rows; r++)
+      x[r * C + c] = (x[r * C + c] - mean) * by;
   }
 }
 
 static double inner(idx n, const double *x, const double *y) {
   double sum = 0;
-  for (idx i = 0; i < n; i++) sum += x[i] * y[i];
+  for (idx i = 0; i < n; i++)
+    sum += x[i] * y[i];
   return sum;
 }
 
-/* low [n,n] becomes the L of X X^T + RIDGE I = L L^T (Cholesky), for the first n rows of x. */
+/* low [n,n] becomes the L of X X^T + RIDGE I = L L^T (Cholesky), for the first
+ * n rows of x. */
 static void probe_factor(double *low, const double *x, idx n, idx C) {
   for (idx i = 0; i < n; i++)
     for (idx j = 0; j <= i; j++) {
-      double rest = inner(C, x + i * C, x + j * C) - inner(j, low + i * n, low + j * n);
+      double rest = inner(C, x + i * C, x + j * C) -
+                    inner(j, low + i * n, low + j * n);
       low[i * n + j] = i == j ? sqrt(rest + RIDGE) : rest / low[j * n + j];
     }
 }
 
 /* w [C] of labels y [n], which are lost. */
-static void probe_fit(double *w, const double *low, const double *x, double *y, idx n, idx C) {
-  for (idx i = 0; i < n; i++) y[i] = (y[i] - inner(i, low + i * n, y)) / low[i * n + i];
+static void probe_fit(double *w, const double *low, const double *x, double *y,
+                      idx n, idx C) {
+  for (idx i = 0; i < n; i++)
+    y[i] = (y[i] - inner(i, low + i * n, y)) / low[i * n + i];
   for (idx i = n - 1; i >= 0; i--) {
-    for (idx j = i + 1; j < n; j++) y[i] -= low[j * n + i] * y[j];
+    for (idx j = i + 1; j < n; j++)
+      y[i] -= low[j * n + i] * y[j];
     y[i] /= low[i * n + i];
   }
   memset(w, 0, (size_t)C * sizeof *w);
   for (idx i = 0; i < n; i++)
-    for (idx c = 0; c < C; c++) w[c] += y[i] * x[i * C + c];
+    for (idx c = 0; c < C; c++)
+      w[c] += y[i] * x[i * C + c];
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 4  eval --probe: which block tells row 1
  *
- * n held sequences, with the first token as in training and once more with one that was never
- * first. At a drawn place of each, from 2 on, the next sequence's first token is written: so the
- * same tokens stand in row 1 and later, and the token itself tells nothing (H^0 is the control of
- * that under rotary positions: chance). The probe learns from the first half of the sequences with
- * first tokens as in training; everything is judged on the other half. Which norm is the first's,
- * the larger or the smaller, and its threshold, the middle of the two means, are learnt likewise.
+ * n held sequences, with the first token as in training and once more with one
+ * that was never first. At a drawn place of each, from 2 on, the next
+ * sequence's first token is written: so the same tokens stand in row 1 and
+ * later, and the token itself tells nothing (H^0 is the control of that under
+ * rotary positions: chance). The probe learns from the first half of the
+ * sequences with first tokens as in training; everything is judged on the other
+ * half. Which norm is the first's, the larger or the smaller, and its
+ * threshold, the middle of the two means, are learnt likewise.
  */
 enum { PROBE_LEAST = 8, PROBE_MOST = 1000, NEIGHBOURS = 8 };
 enum { T_NORM, T_RATIO, T_COSINE, T_LATER, T_NORM_AUC, T_NORM_RIGHT, T_AUC, T_RIGHT, T_SHUFFLED,
@@ -367,17 +462,25 @@ static const Column KNOWS_COLUMNS[KNOWS] = {
   {"acc",      "probe\nright",     "%.1f%%", 7, 100},
   {"shuffled", "labels\nshuffled", "%.3f",   8, 1}};
 
-/* Row 2 b + side of kind k lies at (k n + b) 2 + side: side 0 is token 1, side 1 the later one. */
+/* Row 2 b + side of kind k lies at (k n + b) 2 + side: side 0 is token 1, side
+ * 1 the later one. */
 typedef struct Known {
-  int n, half, L; idx C, rows;   /* sequences, those learnt from; blocks; dims; rows of all kinds */
+  /* sequences, those learnt from; blocks; dims; rows of all kinds */
+  int n, half, L; idx C, rows;
   bool is[TOKENS_AT];
-  real *h; int *token;           /* [L+1,rows,C]; [OF_TEXT n] first tokens */
-  double *x, *low, *y, *w, *score, *norm, *flip;   /* [rows,C] [2 half]^2 [2 half] [C] [rows] .. */
+  /* [L+1,rows,C]; [OF_TEXT n] first tokens */
+  real *h; int *token;
+  /* [rows,C] [2 half]^2 [2 half] [C] [rows] .. */
+  double *x, *low, *y, *w, *score, *norm, *flip;
   double (*told)[OF_TEXT][KNOWS];    /* [L+1] */
 } Known;
 
 static void known_free(Known *k) {
-  free(k->h); free(k->token); free(k->x); free(k->low); free(k->told);
+  free(k->h);
+  free(k->token);
+  free(k->x);
+  free(k->low);
+  free(k->told);
   *k = (Known){0};
 }
 
@@ -390,7 +493,10 @@ static int known_room(Known *k, const Config *c, int n, Error *e) {
   k->told = grab(c->layers + 1, sizeof *k->told, e);
   k->low = grab((idx)n * n, sizeof(double), e);
   k->x = grab(rows * C + n + C + 3 * rows, sizeof(double), e);
-  if (e->status) { known_free(k); return e->status; }
+  if (e->status) {
+    known_free(k);
+    return e->status;
+  }
   k->y = k->x + rows * C;
   k->w = k->y + n;
   k->score = k->w + C;
@@ -399,67 +505,83 @@ static int known_room(Known *k, const Config *c, int n, Error *e) {
   return 0;
 }
 
-/* The states of kind k: rows 1 and `place` of every sequence, after every block. */
-static void known_gather(Known *k, int kind, Model *m, Acts *a, int *ids, const int *place, int T,
-                         Error *e) {
+/* The states of kind k: rows 1 and `place` of every sequence, after every
+ * block. */
+static void known_gather(Known *k, int kind, Model *m, Acts *a, int *ids,
+                         const int *place, int T, Error *e) {
   const idx N = config_rows(&m->c, T), first = N - T, C = k->C;
-  for (int b = 0; b < k->n; b++) k->token[kind * k->n + b] = ids[(idx)b * T];
+  for (int b = 0; b < k->n; b++)
+    k->token[kind * k->n + b] = ids[(idx)b * T];
   for (int b = 0; b < k->n; b++)
     ids[(idx)b * T + place[b] - 1] = k->token[kind * k->n + (b + 1) % k->n];
   for (int b0 = 0; b0 < k->n && !model_fault(m, e); b0 += a->B) {
     int B = (int)at_most(k->n - b0, a->B);
     forward_begin(m, a, ids + (idx)b0 * T, B, T);
     for (int l = 0; l <= k->L; l++) {
-      if (l) block_forward(m, a, l - 1, B, N);
+      if (l)
+        block_forward(m, a, l - 1, B, N);
       for (int i = 0; i < 2 * B; i++) {
         idx row = i / 2 * N + first + (i % 2 ? place[b0 + i / 2] - 1 : 0);
-        copy(k->h + (l * k->rows + 2 * ((idx)kind * k->n + b0) + i) * C, a->h + row * C, C);
+        copy(k->h + (l * k->rows + 2 * ((idx)kind * k->n + b0) + i) * C,
+             a->h + row * C, C);
       }
     }
   }
 }
 
-/* Mean cosine of rows of one side with those of the next sequences that have another token. */
+/* Mean cosine of rows of one side with those of the next sequences that have
+ * another token. */
 static double known_cosine(const Known *k, const real *h, int kind, int side) {
-  double sum = 0; int pairs = 0;
+  double sum = 0;
+  int pairs = 0;
   for (int b = 0; b < k->n; b++)
     for (int next = 1; next <= NEIGHBOURS; next++) {
-      int of[2] = {b, (b + next) % k->n}, token[2]; const real *at[2];
+      int of[2] = {b, (b + next) % k->n}, token[2];
+      const real *at[2];
       for (int i = 0; i < 2; i++) {
         token[i] = k->token[kind * k->n + (of[i] + side) % k->n];
         at[i] = h + (2 * ((idx)kind * k->n + of[i]) + side) * k->C;
       }
       double both = length(k->C, at[0]) * length(k->C, at[1]);
-      if (token[0] == token[1]) continue;
+      if (token[0] == token[1])
+        continue;
       sum += (double)vec_dot(k->C, at[0], at[1]) / both;
       pairs++;
     }
   return pairs ? sum / pairs : NAN;
 }
 
-/* AUC of the judged half of a kind by `score`, and the share on the right side of the threshold, a
- * score at the threshold counting half. flip: which sequences' labels are exchanged, or NULL. */
-static double known_judge(Known *k, int kind, const double *score, const double *flip,
-                          double threshold, double *right) {
+/* AUC of the judged half of a kind by `score`, and the share on the right side
+ * of the threshold, a score at the threshold counting half. flip: which
+ * sequences' labels are exchanged, or NULL. */
+static double known_judge(Known *k, int kind, const double *score,
+                          const double *flip, double threshold, double *right) {
   const int n = k->n - k->half;
-  double *side[2] = {k->y, k->y + n}, sum = 0;             /* y is free again, [2 half] and more */
+  /* y is free again, [2 half] and more */
+  double *side[2] = {k->y, k->y + n}, sum = 0;
   for (int b = 0; b < n; b++)
     for (int i = 0; i < 2; i++) {
       idx row = 2 * ((idx)kind * k->n + k->half + b) + i;
       side[flip && flip[k->half + b] > 0 ? !i : i][b] = score[row];
-      sum += score[row] == threshold ? 0.5 : i ? score[row] < threshold : score[row] > threshold;
+      sum += score[row] == threshold ? 0.5
+             : i                     ? score[row] < threshold
+                                     : score[row] > threshold;
     }
   const double area = auc(side[0], n, side[1], n);
-  if (right) *right = isnan(area + threshold) ? NAN : sum / (2.0 * n);
+  if (right)
+    *right = isnan(area + threshold) ? NAN : sum / (2.0 * n);
   return area;
 }
 
-/* The probe's scores of every row, learnt from the first half, whose labels `flip` exchanges. */
+/* The probe's scores of every row, learnt from the first half, whose labels
+ * `flip` exchanges. */
 static void known_probe(Known *k, const double *flip) {
   const idx n = 2 * k->half;
-  for (idx r = 0; r < n; r++) k->y[r] = (r % 2 == (flip && flip[r / 2] > 0)) ? 1 : -1;
+  for (idx r = 0; r < n; r++)
+    k->y[r] = (r % 2 == (flip && flip[r / 2] > 0)) ? 1 : -1;
   probe_fit(k->w, k->low, k->x, k->y, n, k->C);
-  for (idx r = 0; r < k->rows; r++) k->score[r] = inner(k->C, k->w, k->x + r * k->C);
+  for (idx r = 0; r < k->rows; r++)
+    k->score[r] = inner(k->C, k->w, k->x + r * k->C);
 }
 
 /* What the states after block l tell. */
@@ -467,10 +589,14 @@ static void known_block(Known *k, int l) {
   const real *h = k->h + l * k->rows * k->C;
   const idx n = 2 * k->half;
   double mean[2] = {0};
-  for (idx r = 0; r < k->rows; r++) k->norm[r] = length(k->C, h + r * k->C);
-  for (idx r = 0; r < n; r++) mean[r % 2] += k->norm[r] / k->half;
-  const double sign = mean[0] < mean[1] ? -1 : 1, middle = sign * (mean[0] + mean[1]) / 2;
-  for (idx i = 0; i < k->rows * k->C; i++) k->x[i] = (double)h[i];
+  for (idx r = 0; r < k->rows; r++)
+    k->norm[r] = length(k->C, h + r * k->C);
+  for (idx r = 0; r < n; r++)
+    mean[r % 2] += k->norm[r] / k->half;
+  const double sign = mean[0] < mean[1] ? -1 : 1,
+               middle = sign * (mean[0] + mean[1]) / 2;
+  for (idx i = 0; i < k->rows * k->C; i++)
+    k->x[i] = (double)h[i];
   probe_scale(k->x, k->rows, n, k->C);
   probe_factor(k->low, k->x, n, k->C);
   known_probe(k, k->flip);
@@ -478,8 +604,10 @@ static void known_block(Known *k, int l) {
   known_probe(k, NULL);
   for (int kind = 0; kind < OF_TEXT; kind++) {
     double *told = k->told[l][kind], sum[2] = {0};
-    for (int i = 0; i < KNOWS; i++) told[i] = NAN;
-    if (!k->is[kind]) continue;
+    for (int i = 0; i < KNOWS; i++)
+      told[i] = NAN;
+    if (!k->is[kind])
+      continue;
     for (idx r = 0, at = 2 * (idx)kind * k->n; r < 2 * k->n; r++, at++) {
       sum[r % 2] += k->norm[at] / k->n;
       k->norm[at] *= sign;
@@ -488,42 +616,57 @@ static void known_block(Known *k, int l) {
     told[T_RATIO] = sum[0] / sum[1];
     told[T_COSINE] = known_cosine(k, h, kind, 0);
     told[T_LATER] = known_cosine(k, h, kind, 1);
-    told[T_NORM_AUC] = known_judge(k, kind, k->norm, NULL, middle, &told[T_NORM_RIGHT]);
+    told[T_NORM_AUC] = known_judge(k, kind, k->norm, NULL, middle,
+                                   &told[T_NORM_RIGHT]);
     told[T_AUC] = known_judge(k, kind, k->score, NULL, 0, &told[T_RIGHT]);
-    if (kind == WAS_FIRST) told[T_SHUFFLED] = shuffled;
+    if (kind == WAS_FIRST)
+      told[T_SHUFFLED] = shuffled;
   }
 }
 
 /* Which block tells: on success known_free must follow. */
-static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
+static int known(Known *k, Model *m, const Data *d, const Settings *s, int n,
+                 int T, Error *e) {
   Rng rng = {hash64((uint64_t)s->train.seed, "probe", 5)};
   Firsts f;
   Acts a = {0};
   if (n < PROBE_LEAST || n > PROBE_MOST || T < 2)
-    return fail(e, 2, "--probe: expected %d to %d sequences of 2 tokens, found %d of %d. Try: "
-                "--n 400 --T 64", PROBE_LEAST, PROBE_MOST, n, T);
-  if (firsts_open(&f, d, &s->data, "probe", e)) return e->status;
-  int *ids = grab((idx)n * (T + 1), sizeof(int), e), *place = ids ? ids + (idx)n * T : NULL;
-  int got = ids ? firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 2 * 2 : 0;      /* halves alike */
+    return fail(e, 2,
+                "--probe: expected %d to %d sequences of 2 tokens, found %d of "
+                "%d. Try: --n 400 --T 64",
+                PROBE_LEAST, PROBE_MOST, n, T);
+  if (firsts_open(&f, d, &s->data, "probe", e))
+    return e->status;
+  int *ids = grab((idx)n * (T + 1), sizeof(int), e),
+      *place = ids ? ids + (idx)n * T : NULL;
+  /* halves alike */
+  int got = ids ? firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 2 * 2 : 0;
   int batch = evaluation_batch(m, n, T, e);
   if (!e->status && got < PROBE_LEAST)
-    fail(e, 1, "--probe: expected %d held sequences, found %d. Try: a smaller --T%s", PROBE_LEAST,
-         got, d->alike ? "" : ", or --valid 0.2");
-  for (int b = 0; b < got; b++) place[b] = 2 + (int)rng_below(&rng, (uint64_t)T - 1);
+    fail(e, 1,
+         "--probe: expected %d held sequences, found %d. Try: a smaller --T%s",
+         PROBE_LEAST, got, d->alike ? "" : ", or --valid 0.2");
+  for (int b = 0; b < got; b++)
+    place[b] = 2 + (int)rng_below(&rng, (uint64_t)T - 1);
   if (!e->status && !known_room(k, &m->c, got, e)) {
     acts_create(&a, m, batch, T, ACTS_ONE, e);
     if (m->seams.begin && !e->status)
       m->seams.begin(m, 2.0 * ((got + batch - 1) / batch), false, s->quiet);
     for (int kind = 0; kind < OF_TEXT && !e->status; kind++) {
       k->is[kind] = kind == WAS_FIRST || f.is[kind];
-      if (kind != WAS_FIRST && k->is[kind]) firsts_feed(&f, kind, got, T, ids, e);
-      if (k->is[kind] && !e->status) known_gather(k, kind, m, &a, ids, place, T, e);
+      if (kind != WAS_FIRST && k->is[kind])
+        firsts_feed(&f, kind, got, T, ids, e);
+      if (k->is[kind] && !e->status)
+        known_gather(k, kind, m, &a, ids, place, T, e);
     }
-    if (m->seams.end) m->seams.end(m, e);
+    if (m->seams.end)
+      m->seams.end(m, e);
     for (int b = 0; b < got; b++)
       k->flip[b] = b % 2 ? 1 - k->flip[b - 1] : (double)rng_below(&rng, 2);
-    for (int l = 0; l <= k->L && !e->status; l++) known_block(k, l);
-    if (e->status) known_free(k);
+    for (int l = 0; l <= k->L && !e->status; l++)
+      known_block(k, l);
+    if (e->status)
+      known_free(k);
   }
   acts_free(&a);
   free(ids);
@@ -535,16 +678,22 @@ static void known_put(const Known *k, Numbers *r, Error *e) {
   for (int kind = 0; kind < OF_TEXT; kind++)
     for (int l = 0; l <= k->L && k->is[kind]; l++)
       for (int i = 0; i < KNOWS - (kind != WAS_FIRST); i++)
-        put(r, e, k->told[l][kind][i], "probe_%s@%d%s", KNOWS_COLUMNS[i].name, l,
-            kind == WAS_FIRST ? "" : ":other");
+        put(r, e, k->told[l][kind][i], "probe_%s@%d%s", KNOWS_COLUMNS[i].name,
+            l, kind == WAS_FIRST ? "" : ":other");
 }
 
-static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) {
+static void known_text(const Known *k, const Settings *s, Bytes *out,
+                       Error *e) {
   for (int kind = 0; kind < OF_TEXT; kind++) {
-    if (!k->is[kind]) continue;
-    bytes_print(out, e, kind ? "\nThe same with first tokens that were never first in training\n"
-                : "Which block knows row 1 from later rows that hold the same tokens: %d "
-                "sequences of %d tokens,\nthe first as in training\n", k->n, s->eval_T);
+    if (!k->is[kind])
+      continue;
+    bytes_print(
+        out, e,
+        kind
+            ? "\nThe same with first tokens that were never first in training\n"
+            : "Which block knows row 1 from later rows that hold the same "
+              "tokens: %d sequences of %d tokens,\nthe first as in training\n",
+        k->n, s->eval_T);
     for (int below = 0; below < 2; below++) {
       bytes_print(out, e, "%-7s", below ? "" : "block");
       cells_line(out, KNOWS_COLUMNS, KNOWS - kind, NULL, below, e);
@@ -554,49 +703,60 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
       cells_line(out, KNOWS_COLUMNS, KNOWS - kind, k->told[l][kind], false, e);
     }
   }
-  bytes_print(out, e, "The probe: least squares on directions h / |h|, learnt from %d of these "
-              "sequences, first tokens\nas in training, judged like the norm on the other %d. By "
-              "chance: AUC 0.5, 50 %% right. Block 0: the\nembedding. Shuffled: rows exchanged in "
-              "half of the sequences, in both halves (seed %d).\n", k->half, k->n - k->half,
-              s->train.seed);
+  bytes_print(out, e,
+              "The probe: least squares on directions h / |h|, learnt from %d "
+              "of these sequences, first tokens\nas in training, judged like "
+              "the norm on the other %d. By chance: AUC 0.5, 50 %% right. "
+              "Block 0: the\nembedding. Shuffled: rows exchanged in half of "
+              "the sequences, in both halves (seed %d).\n",
+              k->half, k->n - k->half, s->train.seed);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 5  What eval says of it
  */
 
-/* eval --replace-position, --swap-position, --ablate, --isolate, --probe, --signs, --quantize:
- * none, one or all of them. */
-static int eval_causes(Numbers *besides, Bytes *said, const Settings *s, Trainer *t,
-                       const Sinks *seen, Error *e) {
+/* eval --replace-position, --swap-position, --ablate, --isolate, --probe,
+ * --signs, --quantize: none, one or all of them. */
+static int eval_causes(Numbers *besides, Bytes *said, const Settings *s,
+                       Trainer *t, const Sinks *seen, Error *e) {
   edited_put(besides, seen, s, e);
   edited_text(seen, s, said, e);
-  if (s->ablate && eval_ablate(besides, said, s, t, e)) return e->status;
-  if (said->size && said->at[said->size - 1] == 0) said->size--;
+  if (s->ablate && eval_ablate(besides, said, s, t, e))
+    return e->status;
+  if (said->size && said->at[said->size - 1] == 0)
+    said->size--;
   if (s->isolate) {
     Isolated x;
-    if (isolate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
-    if (said->size) bytes_add(said, "\n", 1, e);
+    if (isolate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
+      return e->status;
+    if (said->size)
+      bytes_add(said, "\n", 1, e);
     isolated_put(&x, besides, e);
     isolated_text(&x, s, said, e);
   }
   if (s->probe) {
     Known k;
-    if (known(&k, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
-    if (said->size) bytes_add(said, "\n", 1, e);
+    if (known(&k, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
+      return e->status;
+    if (said->size)
+      bytes_add(said, "\n", 1, e);
     known_put(&k, besides, e);
     known_text(&k, s, said, e);
     known_free(&k);
   }
   if (s->signs) {
     Signs g;
-    if (said->size) bytes_add(said, "\n", 1, e);
-    if (!signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) signs_tell(&g, besides, said, e);
+    if (said->size)
+      bytes_add(said, "\n", 1, e);
+    if (!signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
+      signs_tell(&g, besides, said, e);
     signs_free(&g);
   }
   if (s->quantize && !e->status) {
     double x[ROUNDED][ROUNDING];
-    if (said->size) bytes_add(said, "\n", 1, e);
+    if (said->size)
+      bytes_add(said, "\n", 1, e);
     if (!quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
       quantize_tell(x, s->quantize, besides, said, e);
   }

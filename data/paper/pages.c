@@ -1,7 +1,8 @@
-/* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run, a training or an
- * evaluation leaves for a browser, with its tables, curves and maps; an evaluation of several
- * models, inputs, texts or lengths; one with a column ablated; and the weights that scores give, in
- * closed form. Both include it behind sink.c.
+/* pages.c - what paper.c and hf.c both have beside sink.c: the page that a run,
+ * a training or an evaluation leaves for a browser, with its tables, curves and
+ * maps; an evaluation of several models, inputs, texts or lengths; one with a
+ * column ablated; and the weights that scores give, in closed form. Both
+ * include it behind sink.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,15 +14,16 @@
 #include "film.c"
 #include "run.c"
 
-/* -------------------------------------------------------------------------------------------------
- * sink's train with a page, and its eval of several models and with more measurements */
+/* -----------------------------------------------------------------------------
+ * sink's train with a page, and its eval of several models and with more
+ * measurements */
 
 static int train_paged(Settings *s, Error *e) {
   Work w = {0};
   if (s->out[0] && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
   train_some(s, &w.t, &w.o, e);
-  take_divergence(w.o.ended, &w.t, e);           /* no error yet */
+  take_divergence(w.o.ended, &w.t, e); /* no error yet */
   if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
     Settings seen = w.t.s;
     seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
@@ -36,8 +38,8 @@ static int train_paged(Settings *s, Error *e) {
 }
 
 /* Sink's tables, what was said besides, and the row of all numbers. */
-static void eval_tell(Work *w, Numbers *besides, const Bytes *table, const Bytes *said,
-                      const Settings *s, Error *e) {
+static void eval_tell(Work *w, Numbers *besides, const Bytes *table,
+                      const Bytes *said, const Settings *s, Error *e) {
   w->o.loss = w->o.s.loss;
   w->o.tokens = (idx)w->o.s.n * w->o.s.T;
   if (!results_alone(s)) {
@@ -49,24 +51,28 @@ static void eval_tell(Work *w, Numbers *besides, const Bytes *table, const Bytes
   }
   eval_write(w, besides, s, e);
   if (s->report[0])
-    report_write(s->report, "eval", s, &w->o, 1, (const char *)table->at, "", e);
+    report_write(s->report, "eval", s, &w->o, 1, (const char *)table->at, "",
+                 e);
 }
 
 static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
-  Numbers besides = {0}; Bytes table = {0}, said = {0};
+  Numbers besides = {0};
+  Bytes table = {0}, said = {0};
   if (!path)
-    return fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
+    return fail(e, 2,
+                "eval: expected a model file. Try: %s eval out/model.ckpt",
                 s->program->name);
   if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
     return survey(s, s->words, s->n_words, more, e);
-  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
-  if (!model_open(s, path, kept, &w.t, e) && !results_ready(s, e)
-      && !eval_data_open(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, e)
-      && !outcome_heads(&w.o, &w.t, s, e)
-      && !eval_causes(&besides, &table, s, &w.t, &w.o.s, e)
-      && !(more && more(&besides, &said, s, &w.t, e)))
+  /* these need it in memory */
+  double kept = s->signs || s->quantize ? INFINITY : 0;
+  if (!model_open(s, path, kept, &w.t, e) && !results_ready(s, e) &&
+      !eval_data_open(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, e) &&
+      !outcome_heads(&w.o, &w.t, s, e) &&
+      !eval_causes(&besides, &table, s, &w.t, &w.o.s, e) &&
+      !(more && more(&besides, &said, s, &w.t, e)))
     eval_tell(&w, &besides, &table, &said, s, e);
   numbers_free(&besides);
   bytes_free(&table);

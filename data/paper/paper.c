@@ -1,19 +1,23 @@
-/* paper.c - every table and figure of "When Attention Sink Emerges in Language Models", run and
- * judged, beside the paper's numbers.
+/* paper.c - every table and figure of "When Attention Sink Emerges in Language
+ * Models", run and judged, beside the paper's numbers.
  *
  *     cc -O3 data/paper/paper.c -o paper -lm
- *     ./paper list                the tables and figures, and how much of each is done
- *     ./paper table4              one of them: what is missing is run, ours beside the paper's
- *     ./paper run                 as ./sink run, filmed, and leaves a page: out/run.html
+ *     ./paper list                the tables and figures, and how much of each
+ *                                 is done
+ *     ./paper table4              one of them: what is missing is run, ours
+ *                                 beside the paper's
+ *     ./paper run                 as ./sink run, filmed, and leaves a page:
+ *                                 out/run.html
  *
  * SPDX-License-Identifier: MIT
  *
- * experiments.txt says which models are trained, what the paper printed of each, and what is
- * claimed. This program reads it, trains and measures a row for a seed, keeps what it found in
- * data/results, judges every claim by the rule that stands beside it, and shows tables and the
- * ledger as text and pictures of them. When a sink comes, and the law of that, is in onset.c and
- * firstness.c; the summary's page in summary.c, all others in report.c. It has sink's own verbs
- * too; its run, train and eval leave a page (pages.c).
+ * experiments.txt says which models are trained, what the paper printed of
+ * each, and what is claimed. This program reads it, trains and measures a row
+ * for a seed, keeps what it found in data/results, judges every claim by the
+ * rule that stands beside it, and shows tables and the ledger as text and
+ * pictures of them. When a sink comes, and the law of that, is in onset.c and
+ * firstness.c; the summary's page in summary.c, all others in report.c. It has
+ * sink's own verbs too; its run, train and eval leave a page (pages.c).
  *
  * Contents   1 The table of experiments, 2 result files   experiments.c
  *            3 Two toys                                   toys.c
@@ -24,8 +28,8 @@
  *            8 What `check` states besides                statements.c
  *            9 The command                                command.c
  *
- * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
- * data/check/test_paper.c and data/check/test_onset.c.
+ * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The
+ * tests are in data/check/test_paper.c and data/check/test_onset.c.
  */
 #define SINK_NO_MAIN
 #define RESULTS_FOLDER   "data/results"
@@ -91,14 +95,21 @@
 #include "command.c"
 #include "report.c"
 
-static int verb_eval_paper(Settings *s, Error *e) { return eval_more(s, NULL, e); }
-static int verb_run_paper(Settings *s, Error *e) { return run_filmed(s, toy_why, e); }
+static int verb_eval_paper(Settings *s, Error *e) {
+  return eval_more(s, NULL, e);
+}
+static int verb_run_paper(Settings *s, Error *e) {
+  return run_filmed(s, toy_why, e);
+}
 
 static const Verb PAPER_VERBS[] = {
-  {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
+  {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged",
+   verb_item},
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
-  {"report", "", GENERAL | OUTPUT | KEPT_RUNS, "the whole paper [out/report.html]", verb_report},
-  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache},
+  {"report", "", GENERAL | OUTPUT | KEPT_RUNS,
+   "the whole paper [out/report.html]", verb_report},
+  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM,
+   "a cache of keys that forgets", verb_cache},
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
@@ -110,11 +121,16 @@ static const Verb PAPER_VERBS[] = {
 
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
-  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
-                         .other = PAPER_VERBS, .page = run_page,
-                         .watch = film_watch, .start = trainer_start,
+  const Program paper = {.name = "paper",
+                         .verbs = PAPER_VERBS,
+                         .checks = MORE_CHECKS,
+                         .other = PAPER_VERBS,
+                         .page = run_page,
+                         .watch = film_watch,
+                         .start = trainer_start,
                          .log = log_keep,
-                         .edit = position_edit, .open = paper_open,
+                         .edit = position_edit,
+                         .open = paper_open,
                          .first = first_open};
   return sink_main(&paper, argc, argv);
 }

@@ -40,7 +40,8 @@ static void verdict_letters(char to[VERDICTS_SAID], const Results *r,
 /* The line's sentence; without one the title. */
 static void finding_of(char to[FINDING], const Paper *p, int item) {
   const Item *is = &p->x->item[item];
-  const char *at = p->runs.first ? (const char *)p->findings.at : NULL;   /* of that text */
+  /* of that text */
+  const char *at = p->runs.first ? (const char *)p->findings.at : NULL;
   char begins[200], letters[VERDICTS_SAID];
   verdict_letters(letters, &p->runs, item);
   snprintf(begins, sizeof begins, "\n%.80s %s ", is->name, letters);
@@ -85,11 +86,13 @@ static void rules_markdown(Bytes *out, const Paper *p, int item, Error *e) {
     if (c->item != item)
       continue;
     if (!told++)
-      bytes_print(out, e, "\n<details><summary>Rules, intervals and p, as the "
+      bytes_print(out, e,
+                  "\n<details><summary>Rules, intervals and p, as the "
                   "program has them</summary>\n\n");
     bytes_print(&line, e, "`%s`, %s%s: `", c->name, CLAIM_KINDS[c->kind],
-                c->headline ? ", headline"
-                : claim_here(&p->runs, c) ? "" : ", not counted here");
+                c->headline               ? ", headline"
+                : claim_here(&p->runs, c) ? ""
+                                          : ", not counted here");
     claim_rule(&line, p->x, c, e);
     bytes_print(&line, e, "`. ");
     claim_evidence(&line, c, &p->runs.judged[k], e);
@@ -214,7 +217,11 @@ static const struct { const char *sign, *bar; } DRAWN[VERDICT_KINDS] = {
 
 /* A table while it is read: its line, the first of them, and the class of each
  * column. */
-typedef struct Table { int line; char *head; const char *class[ACROSS]; } Table;
+typedef struct Table {
+  int line;
+  char *head;
+  const char *class[ACROSS];
+} Table;
 
 /* The class of a column is in the second line, so the first waits for it. A
  * row whose first cell is a verdict has its bar and sign. */
@@ -239,8 +246,9 @@ static void html_row(Html *h, char *line, Table *is) {
   say(h, verdict < 0 ? "<tr>" : "<tr class=\"%s\">",
       verdict < 0 ? "" : DRAWN[verdict].bar);
   for (int c = 0; c < n; c++) {
-    const char *tag = head ? "th scope=\"col\""
-                    : c || claim ? "td" : "th scope=\"row\"";
+    const char *tag = head         ? "th scope=\"col\""
+                      : c || claim ? "td"
+                                   : "th scope=\"row\"";
     if (head && strstr(cell[c], ", paper"))
       is->class[c] = " class=\"paper\"";
     say(h, "<%s%s>%s", tag, is->class[c], c ? "" : sign);
@@ -295,7 +303,7 @@ static void html_ends(Html *h, Bytes *text, LineKind was, LineKind is) {
  * and it does not shrink. */
 static void html_picture(Html *h, const Bytes *svg) {
   static const char begins[] =
-    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
   const char *at = (const char *)svg->at;
   char *end;
   if (svg->size <= sizeof begins)
@@ -320,7 +328,7 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
     if (is == IS_TABLE && was != is) {
       table = (Table){0};
       say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" "
-          "aria-label=\"table\"><table>\n");
+             "aria-label=\"table\"><table>\n");
     }
     end = strchr(s, '\n');
     *end = 0;
@@ -397,25 +405,38 @@ static const char *last_name(const char *path) {
 }
 
 static const Kind KINDS[PICTURE_KINDS] = {
-  [PICTURE_ONSET] = {draw_onset, .caption = ""}, [PICTURE_CORNERS] = {draw_corners, .caption = ""},
+  [PICTURE_ONSET] = {draw_onset, .caption = ""},
+  [PICTURE_CORNERS] = {draw_corners, .caption = ""},
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
-  [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
-  [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
-      "above 1 it is a massive activation.", norm_at, "block", "first / others", 1, .log_y = true},
-  [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block", .least = 1,
-      .log_y = true},
-  [PICTURE_ANGLES] = {draw_each_row, "By block, mean over heads. The paper's Figure 2, bottom, "
-      "and Figures 15 to 18.", angle_at, "block", .least = 1},
-  [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
-      "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
+  [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.",
+                    over_at, "#", .least = 1},
+  [PICTURE_RATIO] = {draw_all_rows,
+                     "Norm of the first row over the mean of the others; far "
+                     "above 1 it is a massive activation.", norm_at, "block",
+                     "first / others", 1, .log_y = true},
+  [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block",
+                     .least = 1, .log_y = true},
+  [PICTURE_ANGLES] = {draw_each_row,
+                      "By block, mean over heads. The paper's Figure 2, bottom, "
+                      "and Figures 15 to 18.", angle_at, "block", .least = 1},
+  [PICTURE_GRID] = {draw_each_row,
+                    "Sink of token 1 by length and threshold: look whether it "
+                    "falls with both. The paper's Figure 3.", grid_at,
+                    "tokens T", "%", .log_x = true},
   [PICTURE_DOTS] = {draw_dots, .caption = ""},
-  [PICTURE_DOMAINS] = {draw_dots, .caption = "By the text that is measured on: the mean of each "
-      "row's seeds, and around it every seed. The paper's Figure 9."},
-  [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
-  [PICTURE_MAP] = {draw_maps, "Weight of each query (down) on each key (across). A sink is a "
-      "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
-  [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
-      "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
+  [PICTURE_DOMAINS] = {draw_dots,
+                       .caption = "By the text that is measured on: the mean of each "
+                       "row's seeds, and around it every seed. The paper's Figure 9."},
+  [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).",
+                     .shape = "shape"},
+  [PICTURE_MAP] = {draw_maps,
+                   "Weight of each query (down) on each key (across). A sink is a "
+                   "dark column.", .list = {"map"}, .shape = "map_shape",
+                   .from = 2},
+  [PICTURE_TOY] = {draw_maps,
+                   "Weight of each query (down) on each key (across) in one "
+                   "sequence.", .list = {"before", "after"},
+                   .shape = "toy_shape", .from = 1}};
 
 /* Its pictures of a pass: dots, other lines, cells with their ramp. */
 enum { PASS_DOTS, PASS_LINES, PASS_CELLS, PASSES };
@@ -423,8 +444,9 @@ static void pictures_draw(Paper *p, int pass) {
   static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
   const Picture *first = p->item->picture;
   for (const Picture *w = first; w < first + p->item->pictures; w++) {
-    const int is = w->kind >= PICTURE_ALPHA ? PASS_CELLS
-                 : w->kind == PICTURE_DOTS ? PASS_DOTS : PASS_LINES;
+    const int is = w->kind >= PICTURE_ALPHA  ? PASS_CELLS
+                   : w->kind == PICTURE_DOTS ? PASS_DOTS
+                                             : PASS_LINES;
     if (is != pass)
       continue;
     p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
@@ -471,8 +493,10 @@ static void item_html(Paper *p, int at, const char *home) {
   html_markdown(h, &body, NULL);
   fold_html(h, "<details><summary>More pictures</summary>", rest, strlen(rest));
   if (cells.size)
-    say(h, "<details class=\"maps\"%s><summary>Maps: where the weight goes"
-        "</summary>\n", *drawn ? "" : " open=\"open\"");
+    say(h,
+        "<details class=\"maps\"%s><summary>Maps: where the weight goes"
+        "</summary>\n",
+        *drawn ? "" : " open=\"open\"");
   if (cells.size)
     ramp_legend(h);
   fold_html(h, "", (const char *)cells.at, cells.size);
@@ -542,7 +566,8 @@ static void index_claims(Paper *p, const char *folder) {
   for (int i = 0; i < x->items; i++)
     if (!is_elsewhere(x, i))
       say(h, "<a href=\"#item-%s\">%s</a> ", x->item[i].name, x->item[i].name);
-  say(h, "</p>\n<p>A title leads to the item's page: its chart, table, rules "
+  say(h,
+      "</p>\n<p>A title leads to the item's page: its chart, table, rules "
       "and intervals. Beside a claim stands what its first row has, ours "
       "<i class=\"ours\">\342\227\217</i> and the paper's <b class=\"theirs\">"
       "\342\227\206</b>: from 0 to 100 %%, a loss from 2 to 8 nats, what is "
@@ -576,7 +601,8 @@ static void index_claims(Paper *p, const char *folder) {
 
 /* What this program cannot train, in one list. */
 static void published_markdown(Bytes *out, const Experiments *x, Error *e) {
-  bytes_print(out, e, "\n## What needs published models\n\n`./paper ITEM` says "
+  bytes_print(out, e,
+              "\n## What needs published models\n\n`./paper ITEM` says "
               "which models, and measures those at hand. [What was measured]"
               "(pages/published.md) so far.\n\n");
   for (int i = 0; i < x->items; i++) {
@@ -642,8 +668,10 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
   }
   snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s",
            corpus->file, (unsigned long long)corpus->hash);
-  snprintf(seeds, sizeof seeds, p->runs.first || p->runs.times > 1
-           ? "1 to %d; of rows of headline claims 1 to %d" : "1 to %d",
+  snprintf(seeds, sizeof seeds,
+           p->runs.first || p->runs.times > 1
+               ? "1 to %d; of rows of headline claims 1 to %d"
+               : "1 to %d",
            x->seeds, x->headline_seeds);
   const char *const facts[][2] = {
     {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}};
@@ -655,23 +683,25 @@ static void index_html(Paper *p, const Settings *s, const char *folder,
   Html *h = &p->h;
   Bytes text = {0}, svg[SUMMARY_PICTURES] = {{0}};
   int needed, done = runs_done(&p->runs, NULL, &needed);
-  bytes_print(&text, h->e, "# When Attention Sink Emerges in Language Models: "
-              "every table and figure, in small\n\nAn attention sink is a token "
-              "on which heads put much of their weight though it means little, "
-              "most often the first. The paper asks when it emerges; here small "
+  bytes_print(&text, h->e,
+              "# When Attention Sink Emerges in Language Models: every table "
+              "and figure, in small\n\nAn attention sink is a token on which "
+              "heads put much of their weight though it means little, most "
+              "often the first. The paper asks when it emerges; here small "
               "models answer, trained anew for each of its tables and figures. "
-              "Trained on %s: %d of %d runs are there.\n\n", corpus->name, done,
-              needed);
+              "Trained on %s: %d of %d runs are there.\n\n",
+              corpus->name, done, needed);
   verdicts_count(&text, &p->runs, h->e);
-  bytes_print(&text, h->e, "\nSink is the share of heads whose alpha is above "
-              "0.3, alpha the mean weight on a token, times even that over the "
-              "weight of even rows; \\_1 is token 1, \\_* the extra column. "
-              "Numbers are means over seeds, \302\261 their standard deviation. "
-              "Of the paper's, - is a training that failed, ~ second-hand, * on "
-              "proxy scores. Rules were fixed before the judged runs, but for "
-              "those that data/results/pages/judged.md names. [Every item, every "
-              "claim](#contents).\n\n");
-  if (p->runs.first)         /* the summary is of that text */
+  bytes_print(
+      &text, h->e,
+      "\nSink is the share of heads whose alpha is above 0.3, alpha the mean "
+      "weight on a token, times even that over the weight of even rows; \\_1 "
+      "is token 1, \\_* the extra column. Numbers are means over seeds, "
+      "\302\261 their standard deviation. Of the paper's, - is a training that "
+      "failed, ~ second-hand, * on proxy scores. Rules were fixed before the "
+      "judged runs, but for those that data/results/pages/judged.md names. "
+      "[Every item, every claim](#contents).\n\n");
+  if (p->runs.first) /* the summary is of that text */
     told_summary(&text, svg, p, h->e);
   html_markdown(h, &text, svg);
   index_claims(p, folder);
@@ -730,7 +760,7 @@ static int verb_report(Settings *s, Error *e) {
   if (command_open(&q, s, e))
     return e->status;
   char *runs = grab(q.x.corpora, RUNS_ROOM, e);
-  s->words[0] = EXPERIMENTS_FILE;   /* what pages are made of stays */
+  s->words[0] = EXPERIMENTS_FILE; /* what pages are made of stays */
   s->n_words = 1;
   for (int i = 0; runs && i < q.x.corpora && s->n_words < WORDS_MOST; i++) {
     char *at = runs + (size_t)i * RUNS_ROOM;
@@ -738,7 +768,7 @@ static int verb_report(Settings *s, Error *e) {
     s->words[s->n_words++] = at;
   }
   pages_folder(pages, path);
-  for (int i = -1; i < q.x.items && !e->status; i++) {   /* -1: the index */
+  for (int i = -1; i < q.x.items && !e->status; i++) { /* -1: the index */
     if (i >= 0)
       snprintf(name, sizeof name, "%s/%.100s.html", pages, q.x.item[i].name);
     if (i < 0 || !is_elsewhere(&q.x, i))
@@ -753,7 +783,8 @@ static int verb_report(Settings *s, Error *e) {
 }
 
 /* -----------------------------------------------------------------------------
- * 5  The pages in Markdown: what stands between two marks is written, the rest is kept
+ * 5  The pages in Markdown: what stands between two marks is written, the rest
+ *    is kept
  */
 
 /* A page with another section between its marks; an item's that is not there
@@ -798,9 +829,12 @@ static void item_markdown(Bytes *out, const Paper *p, int item, Error *e) {
 
 /* The headline claims on a corpus, and what it judges again. */
 static void corpus_markdown(Bytes *out, const Results *r, Error *e) {
-  bytes_print(out, e, "# On %s: the headline claims%s\n\n[All items]"
-              "(../README.md).\n\n", r->corpus, r->times > 1
-              ? ", and those that were undecided by fewer tokens" : "");
+  bytes_print(out, e,
+              "# On %s: the headline claims%s\n\n[All items]"
+              "(../README.md).\n\n",
+              r->corpus,
+              r->times > 1 ? ", and those that were undecided by fewer tokens"
+                           : "");
   verdicts_count(out, r, e);
   claims_markdown(out, r, -1, e);
 }
@@ -856,7 +890,8 @@ static int pages_renew(const Paper *p, const char *folder, Error *e) {
     corpus_markdown(&section, r, e);
     page_renew(folder, name, &section, e);
   }
-  if (p->runs.first && !told_summary(&section, svg, p, e) &&   /* the summary is of that text */
+  /* the summary is of that text */
+  if (p->runs.first && !told_summary(&section, svg, p, e) &&
       !page_renew(folder, "SUMMARY.md", &section, e) &&
       !file_leave(folder, "effects.svg", &svg[EFFECTS], e) &&
       !file_leave(folder, "onset-q.svg", &svg[ONSET_Q], e))

@@ -6,64 +6,68 @@
  * then every head, why, the verdict, the numbers beside the paper's, and below
  * them how it came about. The film as a picture goes beside the page.
  *
- * The page has its own style: light or dark as its reader has it, where maps keep
+ * The page has its own style: light or dark as its reader has it, where maps
+ * keep
  * their ground since a dark cell means much weight. */
 
 static const char RUN_STYLE[] =
     ":root{--ground:#fdfcf8;--ink:#1c1c1c;--soft:#57534a;--line:#d6d2c6;"
-    "--link:#1d4e89;color-scheme:light dark}"
-    "@media screen and (prefers-color-scheme:dark){:root{--ground:#171613;"
-    "--ink:#ece8dd;--soft:#b3aea1;--line:#45423a;--link:#8db9ee}"
+    "--link:#1d4e89;color-scheme:light dark}@media screen and "
+    "(prefers-color-scheme:dark){:root{--ground:#171613;--ink:#ece8dd;"
+    "--soft:#b3aea1;--line:#45423a;--link:#8db9ee}"
     "[stroke=\"#10305c\"]{stroke:#8db9ee}[fill=\"#10305c\"]{fill:#8db9ee}"
-    "[stroke=\"#777777\"]{stroke:#a5a198}}"
-    "body{font:17px/1.5 Georgia,serif;max-width:72rem;margin:auto;"
-    "padding:1rem;color:var(--ink);background:var(--ground)}"
-    "h1,h2,h3,nav,table,.looks,.key,.small,.verdict b,figcaption{font-family:"
-    "system-ui,sans-serif}h1{font-size:1.9rem;line-height:1.2;margin:.3rem 0}"
-    "h2{font-size:1.25rem;margin:2rem 0 .3rem}h3{font-size:1rem;margin:.6rem 0 "
-    "0}h2,h3{line-height:1.3;break-after:avoid}p{margin:.3rem 0;max-width:46rem}"
-    "a{color:var(--link)}h2 a{font-weight:400;text-decoration:none}"
-    "nav{font-size:.8rem}nav a{margin-right:.8em;white-space:nowrap}"
-    ".lead{font-size:1.1rem}figure{margin:0;break-inside:avoid}"
-    "figcaption,.key,.small{font-size:.85rem;color:var(--soft);max-width:46rem}"
-    ".looks{display:grid;grid-template-columns:repeat(7,minmax(0,1fr));gap:.2rem .6rem;"
+    "[stroke=\"#777777\"]{stroke:#a5a198}}body{font:17px/1.5 Georgia,serif;"
+    "max-width:72rem;margin:auto;padding:1rem;color:var(--ink);"
+    "background:var(--ground)}h1,h2,h3,nav,table,.looks,.key,.small,.verdict "
+    "b,figcaption{font-family:system-ui,sans-serif}h1{font-size:1.9rem;"
+    "line-height:1.2;margin:.3rem 0}h2{font-size:1.25rem;margin:2rem 0 .3rem}"
+    "h3{font-size:1rem;margin:.6rem 0 0}h2,h3{line-height:1.3;"
+    "break-after:avoid}p{margin:.3rem 0;max-width:46rem}a{color:var(--link)}"
+    "h2 a{font-weight:400;text-decoration:none}nav{font-size:.8rem}nav "
+    "a{margin-right:.8em;white-space:nowrap}.lead{font-size:1.1rem}"
+    "figure{margin:0;break-inside:avoid}"
+    "figcaption,.key,.small{font-size:.85rem;color:var(--soft);"
+    "max-width:46rem}.looks{display:grid;"
+    "grid-template-columns:repeat(7,minmax(0,1fr));gap:.2rem .6rem;"
     "font-size:.8rem;line-height:1.3}.looks b,.looks i{display:block;"
-    "font-style:normal;white-space:nowrap}"
-    "svg{width:100%;height:auto;display:block}text{font:11px system-ui,"
-    "sans-serif;fill:var(--ink)}.map{background:#fdfcf8;shape-rendering:"
-    "crispEdges;print-color-adjust:exact;-webkit-print-color-adjust:exact}"
-    ".map text{fill:#1c1c1c}.tok text,text.tok{font-size:5px}"
-    ".end{text-anchor:end}.middle{text-anchor:middle}"
-    ".line,.axis{fill:none}.axis{stroke:var(--ink)}.rule{stroke:var(--line)}"
-    ".level{stroke:var(--soft);fill:none;stroke-dasharray:2 2}"
-    ".band{fill-opacity:.2}.key span{white-space:nowrap;margin-right:.7em}"
-    ".key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
-    ".grid{display:grid;gap:.8rem 1.6rem;grid-template-columns:"
-    "repeat(auto-fill,minmax(min(100%,19rem),1fr))}"
-    ".two{display:grid;gap:.4rem;grid-template-columns:1fr 1fr;max-width:24rem}"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.85rem;"
-    "font-variant-numeric:tabular-nums}th,td{padding:.2em .5em;text-align:right;"
-    "border-bottom:1px solid var(--line);white-space:nowrap}"
-    "th:first-child{text-align:left}caption{text-align:left;color:var(--soft)}"
+    "font-style:normal;white-space:nowrap}svg{width:100%;height:auto;"
+    "display:block}text{font:11px system-ui,sans-serif;fill:var(--ink)}"
+    ".map{background:#fdfcf8;shape-rendering:crispEdges;"
+    "print-color-adjust:exact;-webkit-print-color-adjust:exact}.map "
+    "text{fill:#1c1c1c}.tok text,text.tok{font-size:5px}.end{text-anchor:end}"
+    ".middle{text-anchor:middle}.line,.axis{fill:none}.axis{stroke:var(--ink)}"
+    ".rule{stroke:var(--line)}.level{stroke:var(--soft);fill:none;"
+    "stroke-dasharray:2 2}.band{fill-opacity:.2}.key span{white-space:nowrap;"
+    "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;"
+    "vertical-align:-1px}.grid{display:grid;gap:.8rem 1.6rem;"
+    "grid-template-columns:repeat(auto-fill,minmax(min(100%,19rem),1fr))}"
+    ".two{display:grid;gap:.4rem;grid-template-columns:1fr 1fr;"
+    "max-width:24rem}.wide{overflow-x:auto}table{border-collapse:collapse;"
+    "font-size:.85rem;font-variant-numeric:tabular-nums}th,td{padding:.2em "
+    ".5em;text-align:right;border-bottom:1px solid var(--line);"
+    "white-space:nowrap}th:first-child{text-align:left}"
+    "caption{text-align:left;color:var(--soft)}"
     "td.paper,th.paper{color:var(--soft);font-style:italic}"
-    "td.source{white-space:normal}"
-    ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
-    ".heads{font-size:.72rem}.heads td,.heads th{border:0;padding:.15em .25em;"
-    "text-align:center}.heads th{font-weight:400}.three{display:grid;gap:.8rem "
-    "1.2rem;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr))}"
-    ".heads td{border:1px solid var(--ground);color:#111;"
-    "print-color-adjust:exact;-webkit-print-color-adjust:exact}"
-    ".heads .d{color:#fff}.verdict{list-style:none;padding:0}"
-    ".verdict b{display:inline-block;min-width:5.5rem}summary{cursor:pointer}"
+    "td.source{white-space:normal}.facts td{text-align:left;"
+    "white-space:normal;overflow-wrap:anywhere}.heads{font-size:.72rem}.heads "
+    "td,.heads th{border:0;padding:.15em .25em;text-align:center}.heads "
+    "th{font-weight:400}.three{display:grid;gap:.8rem 1.2rem;"
+    "grid-template-columns:repeat(auto-fill,minmax(15rem,1fr))}.heads "
+    "td{border:1px solid var(--ground);color:#111;print-color-adjust:exact;"
+    "-webkit-print-color-adjust:exact}.heads .d{color:#fff}"
+    ".verdict{list-style:none;padding:0}.verdict b{display:inline-block;"
+    "min-width:5.5rem}summary{cursor:pointer}"
     "@media(min-width:62rem){.beside{display:grid;gap:2rem;"
     "grid-template-columns:minmax(0,1fr) minmax(17rem,20rem)}}"
     "@media(max-width:40rem){body{font-size:16px}h1{font-size:1.5rem}"
-    ".lead{font-size:1rem}.looks{grid-template-columns:repeat(4,minmax(0,1fr))}"
-    ".odd{display:none}.looks{font-size:.72rem}th,td{padding:.2em .35em}}"
-    "@media print{:root{--ground:#fff}body{font-size:10pt;max-width:none;padding:0}nav,summary,"
-    "h2 a{display:none}.wide{overflow:visible}table{font-size:7.5pt;"
-    "break-inside:avoid}th,td{padding:.15em .3em;white-space:normal}"
-    ".looks{font-size:7pt}#heads,#verdict,#why,#table,p{break-inside:avoid}.three{gap:.5rem;"
+    ".lead{font-size:1rem}"
+    ".looks{grid-template-columns:repeat(4,minmax(0,1fr))}.odd{display:none}"
+    ".looks{font-size:.72rem}th,td{padding:.2em .35em}}@media "
+    "print{:root{--ground:#fff}body{font-size:10pt;max-width:none;padding:0}"
+    "nav,summary,h2 a{display:none}.wide{overflow:visible}"
+    "table{font-size:7.5pt;break-inside:avoid}th,td{padding:.15em .3em;"
+    "white-space:normal}.looks{font-size:7pt}"
+    "#heads,#verdict,#why,#table,p{break-inside:avoid}.three{gap:.5rem;"
     "grid-template-columns:repeat(3,auto)}.lead{break-after:avoid}"
     ".grid{grid-template-columns:repeat(2,1fr)}}";
 
@@ -107,7 +111,8 @@ static int film_missing(const Film *f) {
   return n;
 }
 
-/* "on token 1: 0.07", of which the number is left where there is little room. */
+/* "on token 1: 0.07", of which the number is left where there is little
+ * room. */
 static void run_under(Html *h, const char *text) {
   const char *number = strstr(text, ": ");
   say(h, "<i>");
@@ -140,7 +145,8 @@ static void run_strip(Html *h, const Film *f, const char *name) {
   say(h, "<figcaption>");
   html_text(h, text);
   if (film_missing(f))
-    say(h, " Looks that are missing: %d. This training was not filmed at those "
+    say(h,
+        " Looks that are missing: %d. This training was not filmed at those "
         "steps: it went on from a checkpoint without its film, or diverged.",
         film_missing(f));
   say(h, "</figcaption></figure>\n");
@@ -149,9 +155,11 @@ static void run_strip(Html *h, const Film *f, const char *name) {
 static void run_film_key(Html *h, const Film *f) {
   say(h, "<p class=\"key\">Weight: ");
   for (int k = 0; k <= RAMP; k++) {
-    say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
+    say(h,
+        "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
         "<rect class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/>"
-        "</svg> ", k < RAMP ? RAMPS[k].colour : FILM_LATER);
+        "</svg> ",
+        k < RAMP ? RAMPS[k].colour : FILM_LATER);
     if (k == RAMP)
       say(h, "a later token, which a row cannot see</span> ");
     else if (k)
@@ -159,12 +167,13 @@ static void run_film_key(Html *h, const Film *f) {
     else
       say(h, "below %g</span> ", RAMPS[1].from);
   }
-  say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
+  say(h,
+      "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
       "<rect width=\"16\" height=\"12\" fill=\"" FILM_MASS "\"/></svg> what a "
       "row's weights on tokens sum to, 0 to 1</span></p>\n<p class=\"small\">"
       "Maps: one head's weights on the first %d tokens of a held sequence. "
-      "Numbers: means over %d sequences of %d tokens.</p>\n", f->T, f->n,
-      f->tokens);
+      "Numbers: means over %d sequences of %d tokens.</p>\n",
+      f->T, f->n, f->tokens);
 }
 
 static const char *lead_of_star(double star, double left) {
@@ -186,15 +195,16 @@ static void run_lead(Html *h, const Outcome *o, long steps) {
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], star = row[1][ALPHA_STAR] / o[1].even;
   double left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
-  say(h, "<p class=\"lead\">In each map a row is a token that looks back at the "
-      "tokens before it, and dark means that it looks there. ");
+  say(h, "<p class=\"lead\">In each map a row is a token that looks back at "
+         "the tokens before it, and dark means that it looks there. ");
   if (sink >= SHOWS)
-    say(h, "While a small language model learns, this head comes to look at the "
-        "first token, which means nothing: an <b>attention sink</b>. ");
+    say(h, "While a small language model learns, this head comes to look at "
+           "the first token, which means nothing: an <b>attention sink</b>. ");
   else
-    say(h, "An <b>attention sink</b> is a head that looks at the first token, "
-        "which means nothing: by step %ld softmax has %s here. ", steps,
-        film_found(sink));
+    say(h,
+        "An <b>attention sink</b> is a head that looks at the first token, "
+        "which means nothing: by step %ld softmax has %s here. ",
+        steps, film_found(sink));
   say(h, "With a spare key * %s; where rows need not sum to 1, %s.</p>\n",
       lead_of_star(star, left), lead_of_sigmoid(sigmoid));
 }
@@ -258,18 +268,21 @@ static void run_heads_title(char text[160], const Film *f) {
   int begun = -1, head = 0, count = 0;
   for (int k = 0; k < f->looks && begun < 0; k++)
     for (int i = 0; i < f->heads && f->there[k]; i++)
-      if (film_share(f, k, i) >= SHOWS * f->even
-          && (begun < 0 || film_share(f, k, i) > film_share(f, k, head))) {
+      if (film_share(f, k, i) >= SHOWS * f->even &&
+          (begun < 0 || film_share(f, k, i) > film_share(f, k, head))) {
         begun = k;
         head = i;
       }
   for (int i = 0; i < f->heads; i++)
     count += film_share(f, f->end, i) >= SHOWS * f->even;
   if (begun < 0)
-    snprintf(text, 160, "Under softmax no head has a sink by step %ld", f->step[f->end]);
+    snprintf(text, 160, "Under softmax no head has a sink by step %ld",
+             f->step[f->end]);
   else
-    snprintf(text, 160, "Under softmax it begins in block %d; by step %ld %d of "
-             "%d heads have it", head / f->H + 1, f->step[f->end], count, f->heads);
+    snprintf(text, 160,
+             "Under softmax it begins in block %d; by step %ld %d of %d heads "
+             "have it",
+             head / f->H + 1, f->step[f->end], count, f->heads);
 }
 
 static void run_heads(Html *h, const Films *films, const Outcome *o) {
@@ -277,10 +290,12 @@ static void run_heads(Html *h, const Films *films, const Outcome *o) {
   char text[160];
   run_heads_title(text, f);
   part_begin(h, "heads", text);
-  say(h, "<p class=\"small\">Share of a row's weight, by head (down; 2.1 is block "
+  say(h,
+      "<p class=\"small\">Share of a row's weight, by head (down; 2.1 is block "
       "2, head 1) and step (across). An even row would give %.2f. The shade is "
       "the weight itself: the share times what the row sums to.</p>\n<div "
-      "class=\"three\">", f->even);
+      "class=\"three\">",
+      f->even);
   for (int i = 0; i < ARMS; i++)
     run_raster(h, &f[i], o[i].name);
   say(h, "</div></section>\n");
@@ -310,7 +325,8 @@ static void run_said(Html *h, const char *verdict) {
       html_text(h, text);
     say(h, "</li>\n");
   }
-  say(h, "</ul>\n<p class=\"small\">alpha_1 and alpha_*: mean share of token 1 "
+  say(h,
+      "</ul>\n<p class=\"small\">alpha_1 and alpha_*: mean share of token 1 "
       "and of * in a row's weights, over heads and sequences. Times even: over "
       "what rows give that share their weight evenly. ");
   html_text(h, line);
@@ -358,14 +374,15 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
     element(h, "td class=\"paper source\"", PAPER_ARMS[i].source);
     say(h, "</tr>\n");
   }
-  say(h, "</table></div>\n<p class=\"small\">The paper's models are larger and "
+  say(h,
+      "</table></div>\n<p class=\"small\">The paper's models are larger and "
       "read more, so compare who has a sink and not how much. Sink: share of "
       "heads with alpha above %g, over %d sequences of %d tokens. x even: "
-      "alpha_1, times even. Row mass: what a row's raw "
-      "weights on tokens sum to. Norm ratio: the first row's norm over the mean "
-      "of the others, in the block where it is largest. Loss: nats a token, over "
-      "%lld held tokens. 0.44 is measured on the authors' proxy scores.</p>"
-      "</section>\n", s->eps, n, s->eval_T, (long long)o->tokens);
+      "alpha_1, times even. Row mass: what a row's raw weights on tokens sum "
+      "to. Norm ratio: the first row's norm over the mean of the others, in "
+      "the block where it is largest. Loss: nats a token, over %lld held "
+      "tokens. 0.44 is measured on the authors' proxy scores.</p></section>\n",
+      s->eps, n, s->eval_T, (long long)o->tokens);
 }
 
 /* ----------
@@ -387,8 +404,8 @@ static double line_end(const Series *line) {
 
 /* A chart's title says what it shows, of a training that did not diverge; the
  * softmax arm's line is the first. */
-static void run_chart_title(char text[160], int what, const Series *lines, int n,
-                            double even) {
+static void run_chart_title(char text[160], int what, const Series *lines,
+                            int n, double even) {
   static const char *const SAYS[MODEL_CHARTS] = {
     "The losses end within %.2f nats of each other",
     "%.0f %% of softmax's heads end as sinks",
@@ -414,13 +431,15 @@ static void run_chart_title(char text[160], int what, const Series *lines, int n
 }
 
 static void run_chart(Html *h, const Outcome *o, int what) {
-  static const char *const IDS[MODEL_CHARTS] = {"loss", "sink", "alpha",
+  static const char *const IDS[MODEL_CHARTS] = {"loss",   "sink", "alpha",
                                                 "states", "keys", "values"};
   bool curve = what < NORM_HIDDEN, columns = curve && what != LOOK_LOSS;
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
   char title[160] = "", caption[400];
   int n = 0;
-  Chart shown = {title, caption, {.name = "block", .least = 1, .tight = true},
+  Chart shown = {title,
+                 caption,
+                 {.name = "block", .least = 1, .tight = true},
                  {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
   Names names = {IDS[what], 1, "the others"};
   if (curve) {
@@ -435,8 +454,8 @@ static void run_chart(Html *h, const Outcome *o, int what) {
     for (int star = 0; star <= (columns && o[i].star); star++) {
       char name[64];
       snprintf(name, sizeof name, star ? "%s: *" : "%s", o[i].name);
-      model_line(line_begin(lines, n++, name, i + LINE_STAR * star), &o[i], what,
-                 star);
+      model_line(line_begin(lines, n++, name, i + LINE_STAR * star), &o[i],
+                 what, star);
     }
   if (lines)
     run_chart_title(title, what, lines, n, o->even);
@@ -460,12 +479,14 @@ static void run_charts(Html *h, const Outcome *o, int from, int to) {
 /* For who does not see the picture. */
 static void last_table(Html *h, const Film *f, const FilmLook *x,
                        const char *title) {
-  say(h, "<details><summary class=\"small\">These weights as a table</summary>");
+  say(h,
+      "<details><summary class=\"small\">These weights as a table</summary>");
   table_begin(h, title);
-  say(h, "<tr><th scope=\"col\">query</th>%s<th scope=\"col\">on token 1</th>"
+  say(h,
+      "<tr><th scope=\"col\">query</th>%s<th scope=\"col\">on token 1</th>"
       "<th scope=\"col\">on all tokens</th><th scope=\"col\">most</th><th "
-      "scope=\"col\">on</th></tr>\n", f->starred ? "<th scope=\"col\">on *</th>"
-      : "");
+      "scope=\"col\">on</th></tr>\n",
+      f->starred ? "<th scope=\"col\">on *</th>" : "");
   for (int i = 0; i < f->T; i++) {
     double mass = 0;
     int most = 0;
@@ -499,17 +520,19 @@ static void last_look(Html *h, const Film *f, const char *name) {
   map_begin(h, f, x, BESIDE, BESIDE - 8, title);
   for (int i = 0; i < f->T; i++) {
     svg_text(h, BESIDE - 1, i * FILM_CELL + 6, "tok end", f->token[i]);
-    say(h, "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
+    say(h,
+        "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
         left + i * FILM_CELL + 5, bottom + 2);
     html_text(h, f->token[i]);
     say(h, "</text>\n");
   }
   if (f->starred)
-    say(h, "<text class=\"tok\" x=\"%d\" y=\"%d\">*</text>", left - FILM_BIAS + 3,
-        bottom + 6);
+    say(h, "<text class=\"tok\" x=\"%d\" y=\"%d\">*</text>",
+        left - FILM_BIAS + 3, bottom + 6);
   say(h, "</svg>");
   last_table(h, f, x, title);
-  say(h, "<figcaption>Raw weights of each token (down) on those before it "
+  say(h,
+      "<figcaption>Raw weights of each token (down) on those before it "
       "(across) at step %ld; a dot is a blank.</figcaption></figure>\n",
       f->step[f->end]);
 }
@@ -533,12 +556,15 @@ static void run_head(Html *h, const char *picture) {
   const char *slash = strrchr(picture, '/');
   if (slash)
     picture = slash + 1;
-  say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta "
-      "name=\"viewport\" content=\"width=device-width,initial-scale=1\"/><title>"
-      "Watch an attention sink form</title><meta name=\"description\" content=\""
-      "%s\"/><meta property=\"og:title\" content=\"Watch an attention sink form\"/>"
-      "<meta property=\"og:description\" content=\"%s\"/><meta property=\""
-      "og:image\" content=\"", SAYS, SAYS);
+  say(h,
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta "
+      "name=\"viewport\" "
+      "content=\"width=device-width,initial-scale=1\"/><title>Watch an "
+      "attention sink form</title><meta name=\"description\" "
+      "content=\"%s\"/><meta property=\"og:title\" content=\"Watch an "
+      "attention sink form\"/><meta property=\"og:description\" "
+      "content=\"%s\"/><meta property=\"og:image\" content=\"",
+      SAYS, SAYS);
   html_text(h, picture);
   say(h, "\"/>\n<style>");
   bytes_add(&h->text, RUN_STYLE, sizeof RUN_STYLE - 1, h->e);
@@ -588,8 +614,8 @@ static void run_parts(Html *h, const Films *films, const Outcome *o,
     say(h, "</div>");
     part_begin(h, "why", "Why: a row must put its weight somewhere");
     if (!films->why || films->why(h))
-      say(h, "<p>A toy shows it: ./paper toy-trigger trains it, and then ./paper "
-          "run draws it here.</p>\n");
+      say(h, "<p>A toy shows it: ./paper toy-trigger trains it, and then "
+             "./paper run draws it here.</p>\n");
     say(h, "</section></div>\n");
   }
   run_numbers(h, o, s);

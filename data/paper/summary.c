@@ -1,18 +1,20 @@
-/* summary.c - data/results/SUMMARY.md and its picture: what came out, on one page.
+/* summary.c - data/results/SUMMARY.md and its picture: what came out, on one
+ * page.
  *
  * SPDX-License-Identifier: MIT
  *
- * Part of paper.c, which includes it behind firstness.c. Every number is read from finished
- * results.
+ * Part of paper.c, which includes it behind firstness.c. Every number is read
+ * from finished results.
  *
  * Contents   1 A headline claim, shortly    2 The two tables of claims    3 Their picture
  *            4 The onset over q    5 Remedies at equal loss    6 The page
  */
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 1  A headline claim, shortly
  *
- * `again`: the claims with names that begin so ask it on fair terms (item fair). */
+ * `again`: the claims with names that begin so ask it on fair terms (item
+ * fair). */
 enum { PAGE = 108 };             /* columns of its lines */
 typedef struct Brief { const char *claim, *says, *again; } Brief;
 static const Brief BRIEFS[] = {
@@ -21,7 +23,8 @@ static const Brief BRIEFS[] = {
   {"nope-sinks", "without positions there is a sink", NULL},
   {"value-small", "token 1 has shorter values than others", "fair-value-"},
   {"late", "it comes after most of the loss fell", NULL},
-  {"lr-mitigates", "smaller rates, more steps: less of it", "fair-lr-mitigates"},
+  {"lr-mitigates", "smaller rates, more steps: less of it",
+   "fair-lr-mitigates"},
   {"fix-2-moves", "a fixed second token draws it there", NULL},
   {"prefix-shifts", "it spreads over a prefix of 5", NULL},
   {"data-needed", "417 passes over little data: less of it", NULL},
@@ -36,29 +39,33 @@ static const Brief BRIEFS[] = {
 /* A claim that this table has not is told in its own words. */
 static Brief brief_of(const Claim *c) {
   for (size_t i = 0; i < sizeof BRIEFS / sizeof *BRIEFS; i++)
-    if (!strcmp(BRIEFS[i].claim, c->name)) return BRIEFS[i];
+    if (!strcmp(BRIEFS[i].claim, c->name))
+      return BRIEFS[i];
   return (Brief){c->name, c->statement, NULL};
 }
 
 static const char *brief_verdict(const Judged *j) {
   static const char *const words[VERDICT_KINDS] = {
-    [UNDECIDED] = "undecided", [REPRODUCED] = "yes", [WEAKER] = "weaker", [NOT_REPRODUCED] = "no",
+    [UNDECIDED] = "undecided", [REPRODUCED] = "yes", [WEAKER] = "weaker",
+    [NOT_REPRODUCED] = "no",
     [OPPOSITE] = "opposite"};
   return j->unrun ? "not run" : words[j->verdict];
 }
 
-/* The books at three million tokens, at nine, and story; NULL for what the table has not. */
+/* The books at three million tokens, at nine, and story; NULL for what the
+ * table has not. */
 enum { BOOKS, LONGER, STORY, TEXTS_TOLD };
 static const char *const TOLD[TEXTS_TOLD] = {"books", "long", "story"};
 typedef const Results *Corpora[TEXTS_TOLD];
 
-/* The two rows that a claim compares, or -1: that of its first side, and the last other one of its
- * sides, or else the first other one of what it needs. */
+/* The two rows that a claim compares, or -1: that of its first side, and the
+ * last other one of its sides, or else the first other one of what it needs. */
 static void claim_rows(const Claim *c, int row[2]) {
   row[0] = row[1] = -1;
   for (int k = 0; k < side_count(c); k++) {
     const int is = c->side[k].row;
-    if (is < 0 || is == row[0] || (k >= c->sides && row[1] >= 0)) continue;
+    if (is < 0 || is == row[0] || (k >= c->sides && row[1] >= 0))
+      continue;
     row[row[0] >= 0] = is;
   }
 }
@@ -71,35 +78,44 @@ static double loss_gap(const Results *r, const int row[2]) {
   return row_mean(r, row[0], "loss") - row_mean(r, row[1], "loss");
 }
 
-/* "yes", or what is unfair in a claim's test: the first that holds; of a claim that one other asks
- * again on fair terms that one's verdict. */
+/* "yes", or what is unfair in a claim's test: the first that holds; of a claim
+ * that one other asks again on fair terms that one's verdict. */
 static const char *claim_fair(const Results *r, const Claim *c) {
   static const double EQUAL_LOSS = 0.05;
   const char *again = brief_of(c).again, *said = "";
   int row[2], asked = 0, held = 0;
   for (int i = 0; again && i < r->x->claims; i++) {
-    if (strncmp(r->x->claim[i].name, again, strlen(again))) continue;
+    if (strncmp(r->x->claim[i].name, again, strlen(again)))
+      continue;
     said = brief_verdict(&r->judged[i]);
-    if (r->judged[i].unrun) return said;
-    asked++, held += r->judged[i].verdict == REPRODUCED;
+    if (r->judged[i].unrun)
+      return said;
+    asked++;
+    held += r->judged[i].verdict == REPRODUCED;
   }
-  if (asked == 1) return said;
-  if (held < asked) return "control";
+  if (asked == 1)
+    return said;
+  if (held < asked)
+    return "control";
   claim_rows(c, row);
-  const double tokens = row_mean(r, row[0], "tokens") - row_mean(r, row[1], "tokens");
-  if (tokens != 0 && !isnan(tokens)) return "tokens";
+  const double tokens = row_mean(r, row[0], "tokens") -
+                        row_mean(r, row[1], "tokens");
+  if (tokens != 0 && !isnan(tokens))
+    return "tokens";
   return fabs(loss_gap(r, row)) > EQUAL_LOSS ? "loss" : "yes";
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 2  The two tables of claims */
 
-/* How many runs of the rows with names that begin so are there, and of how many. */
+/* How many runs of the rows with names that begin so are there, and of how
+ * many. */
 static int runs_named(const Results *r, const char *begins, int *needed) {
   int state[RUN_STATES] = {0};
   *needed = 0;
   for (int i = 0; i < r->x->rows; i++) {
-    if (strncmp(r->x->row[i].name, begins, strlen(begins))) continue;
+    if (strncmp(r->x->row[i].name, begins, strlen(begins)))
+      continue;
     count_runs(r, i, seeds_of(r, i), state);
     *needed += seeds_of(r, i);
   }
@@ -114,22 +130,27 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
     int all = 0, seeds = 0;
     for (int i = 0; on[k] && i < on[k]->x->claims; i++) {
       const Claim *c = &on[k]->x->claim[i];
-      if (!c->headline) continue;
+      if (!c->headline)
+        continue;
       for (int side = 0; side < c->sides; side++)
-        if (c->side[side].row >= 0) seeds = (int)fmax(seeds, seeds_of(on[k], c->side[side].row));
+        if (c->side[side].row >= 0)
+          seeds = (int)fmax(seeds, seeds_of(on[k], c->side[side].row));
       count_verdict(n, &on[k]->judged[i]);
       all++;
     }
-    if (!on[k]) continue;
-    bytes_print(out, e, "- %s %d seeds reproduce %d of %d headline claims", heads[k], seeds,
-                n[REPRODUCED], all);
+    if (!on[k])
+      continue;
+    bytes_print(out, e, "- %s %d seeds reproduce %d of %d headline claims",
+                heads[k], seeds, n[REPRODUCED], all);
     other_verdicts(out, n, "; ", e);
     bytes_print(out, e, ".\n");
   }
   int needed, done = runs_named(on[BOOKS], "large-", &needed);
   if (needed)
-    bytes_print(out, e, "- Of larger models (12.5 times the parameters, 10 times the tokens) %d of "
-                "%d runs are there.\n", done, needed);
+    bytes_print(out, e,
+                "- Of larger models (12.5 times the parameters, 10 times the "
+                "tokens) %d of %d runs are there.\n",
+                done, needed);
 }
 
 /* The verdict of the claim large-NAME. */
@@ -142,60 +163,72 @@ static const char *larger_verdict(const Results *r, const Claim *c) {
 
 static void brief_verdicts(Bytes *out, Corpora on, Error *e) {
   const Experiments *x = on[BOOKS]->x;
-  bytes_print(out, e, "\n| | claim | 3M | 9M | story | larger | fair |\n"
+  bytes_print(out, e,
+              "\n| | claim | 3M | 9M | story | larger | fair |\n"
               "|--:|---|---|---|---|---|---|\n");
   for (int i = 0, number = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
-    if (!c->headline) continue;
+    if (!c->headline)
+      continue;
     bytes_print(out, e, "| %d |", ++number);
     markdown_cell(out, brief_of(c).says, e);
     for (int k = 0; k < TEXTS_TOLD; k++)
-      markdown_cell(out, on[k] ? brief_verdict(&on[k]->judged[i]) : "not run", e);
+      markdown_cell(out, on[k] ? brief_verdict(&on[k]->judged[i]) : "not run",
+                    e);
     markdown_cell(out, larger_verdict(on[BOOKS], c), e);
     markdown_cell(out, claim_fair(on[BOOKS], c), e);
     bytes_print(out, e, "\n");
   }
 }
 
-/* What the paper prints of a row under one of an item's columns; "" for nothing. */
-static const char *paper_prints(const Experiments *x, int row, const char *measure) {
+/* What the paper prints of a row under one of an item's columns; "" for
+ * nothing. */
+static const char *paper_prints(const Experiments *x, int row,
+                                const char *measure) {
   for (int i = 0; i < x->items; i++) {
     const Item *item = &x->item[i];
-    const int column = entry_of(item->column, item->columns, sizeof *item->column, measure);
+    const int column = entry_of(item->column, item->columns,
+                                sizeof *item->column, measure);
     for (int k = 0; column >= 0 && k < item->count; k++) {
       const Shown *is = &x->shown[item->from + k];
-      if (is->row == row && strcmp(is->paper[column].text, ".")) return is->paper[column].text;
+      if (is->row == row && strcmp(is->paper[column].text, "."))
+        return is->paper[column].text;
     }
   }
   return "";
 }
 
-/* Where a side's weight is looked for: "1", "2" of alpha_2, "*" of times_*; token 1 for what has no
- * such mean. */
+/* Where a side's weight is looked for: "1", "2" of alpha_2, "*" of times_*;
+ * token 1 for what has no such mean. */
 static const char *side_place(const Side *side) {
   const char *at = side->row < 0 ? NULL : strchr(side->measure, '_');
-  const bool of = at && (!strncmp(side->measure, "alpha_", 6)
-                         || !strncmp(side->measure, "times_", 6));
+  const bool of = at && (!strncmp(side->measure, "alpha_", 6) ||
+                         !strncmp(side->measure, "times_", 6));
   return of && at[1] && !at[2] ? at + 1 : "1";
 }
 
 /* What two rows have, beside each other; `.` for what one has not. */
-static void pair_add(Bytes *out, const char *const said[2], bool both, Error *e) {
+static void pair_add(Bytes *out, const char *const said[2], bool both,
+                     Error *e) {
   bytes_print(out, e, " %s", *said[0] ? said[0] : ".");
-  if (both) bytes_print(out, e, ", %s", *said[1] ? said[1] : ".");
+  if (both)
+    bytes_print(out, e, ", %s", *said[1] ? said[1] : ".");
   bytes_print(out, e, " |");
 }
 
 static void brief_numbers(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
-  bytes_print(out, e, "\n| | rows compared | paper, Sink %% | ours | alpha, mean \302\261 spread "
-              "| loss gap, nats |\n|--:|---|--:|--:|--:|--:|\n");
+  bytes_print(
+      out, e,
+      "\n| | rows compared | paper, Sink %% | ours | alpha, mean \302\261 "
+      "spread | loss gap, nats |\n|--:|---|--:|--:|--:|--:|\n");
   for (int i = 0, number = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
     Cell sink[2] = {"", ""}, alpha[2] = {"", ""};
     const char *paper[2] = {"", ""}, *name[2] = {"", ""};
     int row[2];
-    if (!c->headline) continue;
+    if (!c->headline)
+      continue;
     claim_rows(c, row);
     for (int k = 0; k < 2 && row[k] >= 0; k++) {
       const char *place = side_place(&c->side[k && c->side[1].row == row[1]]);
@@ -204,7 +237,8 @@ static void brief_numbers(Bytes *out, const Results *r, Error *e) {
       snprintf(measure, sizeof measure, "sink_%.40s", place);
       paper[k] = paper_prints(x, row[k], measure);
       const double mean = row_mean(r, row[k], measure);
-      if (!isnan(mean)) snprintf(sink[k], CELL, "%.1f", mean);
+      if (!isnan(mean))
+        snprintf(sink[k], CELL, "%.1f", mean);
       snprintf(measure, sizeof measure, "alpha_%.40s", place);
       ours(alpha[k], r, row[k], measure, true);
     }
@@ -214,75 +248,100 @@ static void brief_numbers(Bytes *out, const Results *r, Error *e) {
     pair_add(out, (const char *const[]){sink[0], sink[1]}, row[1] >= 0, e);
     pair_add(out, (const char *const[]){alpha[0], alpha[1]}, row[1] >= 0, e);
     const double gap = loss_gap(r, row);
-    if (isnan(gap)) bytes_print(out, e, " |\n");
-    else bytes_print(out, e, " %+.3f |\n", gap);
+    if (isnan(gap))
+      bytes_print(out, e, " |\n");
+    else
+      bytes_print(out, e, " %+.3f |\n", gap);
   }
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 3  Their picture: estimate and interval of each claim on each text, in three
  * panels, a unit each */
 enum { UNIT_ALPHA, UNIT_TIMES, UNIT_OTHER, UNIT_KINDS };
 
 static int claim_unit(const Claim *c) {
   const char *measure = c->side[0].measure;
-  if (c->kind == CLAIM_ORDERED || !measure || strstr(measure, "ratio")) return UNIT_OTHER;
+  if (c->kind == CLAIM_ORDERED || !measure || strstr(measure, "ratio"))
+    return UNIT_OTHER;
   return strncmp(measure, "times_", 6) ? UNIT_ALPHA : UNIT_TIMES;
 }
 
-/* A picture that stands alone, to be closed: from x = left, `wide` and as high as y = bottom. */
-static void svg_begin(Html *h, const char *title, int left, int wide, double bottom) {
-  say(h, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" viewBox=\"%d -24 %d %.0f\" "
-      "role=\"img\" aria-label=\"", wide * 3 / 2, left, wide, bottom + 24);
+/* A picture that stands alone, to be closed: from x = left, `wide` and as high
+ * as y = bottom. */
+static void svg_begin(Html *h, const char *title, int left, int wide,
+                      double bottom) {
+  say(h,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" viewBox=\"%d -24 "
+      "%d %.0f\" role=\"img\" aria-label=\"",
+      wide * 3 / 2, left, wide, bottom + 24);
   html_text(h, title);
-  say(h, "\"><style>text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
-      ".axis{fill:none;stroke:#333}.rule{stroke:#ddd}.title{font-weight:700}</style>\n"
-      "<rect x=\"%d\" y=\"-24\" width=\"%d\" height=\"%.0f\" fill=\"#fff\"/>\n", left, wide,
-      bottom + 24);
+  say(h,
+      "\"><style>text{font:11px "
+      "sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
+      ".axis{fill:none;stroke:#333}.rule{stroke:#ddd}.title{font-weight:700}</"
+      "style>\n"
+      "<rect x=\"%d\" y=\"-24\" width=\"%d\" height=\"%.0f\" fill=\"#fff\"/>\n",
+      left, wide, bottom + 24);
   svg_text(h, left + 8, -8, "title", title);
 }
 
-enum { EFFECT_LEFT = -250, EFFECT_FROM = 10, EFFECT_TO = 350, EFFECT_HIGH = 24 };
+enum {
+  EFFECT_LEFT = -250,
+  EFFECT_FROM = 10,
+  EFFECT_TO = 350,
+  EFFECT_HIGH = 24
+};
 
-/* The claims of a unit from y = top on, below them their axis; where the next panel begins. */
+/* The claims of a unit from y = top on, below them their axis; where the next
+ * panel begins. */
 static double effects_panel(Html *h, Corpora on, int unit, double top) {
-  static const char *const names[UNIT_KINDS] = {"difference of mean weight (alpha)",
-    "times even rows, over what the claim asks",
-    "values: 1 less their ratio; orders: Kendall's tau"};
+  static const char *const names[UNIT_KINDS] = {
+      "difference of mean weight (alpha)",
+      "times even rows, over what the claim asks",
+      "values: 1 less their ratio; orders: Kendall's tau"};
   const Experiments *x = on[BOOKS]->x;
   Axis a = {.name = names[unit]};
   int n = 0, number = 0;
   axis_see(&a, 0);
   for (int i = 0; i < x->claims; i++) {
-    if (!x->claim[i].headline || claim_unit(&x->claim[i]) != unit) continue;
+    if (!x->claim[i].headline || claim_unit(&x->claim[i]) != unit)
+      continue;
     n++;
     for (int k = 0; k < TEXTS_TOLD; k++) {
-      if (!on[k]) continue;
+      if (!on[k])
+        continue;
       const Judged *j = &on[k]->judged[i];
-      axis_see(&a, j->estimate), axis_see(&a, j->low), axis_see(&a, j->high);
+      axis_see(&a, j->estimate);
+      axis_see(&a, j->low);
+      axis_see(&a, j->high);
     }
   }
-  if (!n) return top;
+  if (!n)
+    return top;
   const double bottom = top + n * EFFECT_HIGH;
   axis_end(&a, EFFECT_FROM, EFFECT_TO);
   axis_draw(h, &a, false, bottom, top);
-  say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", axis_place(&a, 0), bottom, top);
+  say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", axis_place(&a, 0),
+      bottom, top);
   svg_text(h, EFFECT_TO, bottom + 29, "end", a.name);
   for (int i = 0, at = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
     char text[120];
     number += c->headline;
-    if (!c->headline || claim_unit(c) != unit) continue;
+    if (!c->headline || claim_unit(c) != unit)
+      continue;
     const double middle = top + (at++ + 0.5) * EFFECT_HIGH;
     snprintf(text, sizeof text, "%d  %.100s", number, brief_of(c).says);
     svg_text(h, EFFECT_LEFT + 8, middle + 4, "", text);
     for (int k = 0; k < TEXTS_TOLD; k++) {
       const Judged *j = on[k] ? &on[k]->judged[i] : NULL;
       const double y = middle + 6 * (k - 1);
-      if (!j || isnan(j->estimate)) continue;
+      if (!j || isnan(j->estimate))
+        continue;
       if (!isnan(j->low))
-        say(h, "<path stroke=\"%s\" d=\"M%.1f %.1fH%.1f\"/>", colour_of(k), axis_place(&a, j->low),
-            y, axis_place(&a, j->high));
+        say(h, "<path stroke=\"%s\" d=\"M%.1f %.1fH%.1f\"/>", colour_of(k),
+            axis_place(&a, j->low), y, axis_place(&a, j->high));
       svg_mark(h, k, axis_place(&a, j->estimate), y);
     }
     say(h, "\n");
@@ -291,13 +350,17 @@ static double effects_panel(Html *h, Corpora on, int unit, double top) {
 }
 
 static int effects_draw(Bytes *out, Corpora on, Error *e) {
-  static const char *const keys[TEXTS_TOLD] = {"books, 3M tokens", "books, 9M", "story"};
+  static const char *const keys[TEXTS_TOLD] = {"books, 3M tokens", "books, 9M",
+                                               "story"};
   enum { TOP = 20, WIDE = 620 };
   Html body = {.e = e}, h = {.e = e};
   double at = TOP;
-  for (int unit = 0; unit < UNIT_KINDS; unit++) at = effects_panel(&body, on, unit, at);
-  svg_begin(&h, "By how much each headline claim holds, with its 95 % interval; right of 0 it "
-            "speaks for the paper", EFFECT_LEFT, WIDE, at);
+  for (int unit = 0; unit < UNIT_KINDS; unit++)
+    at = effects_panel(&body, on, unit, at);
+  svg_begin(&h,
+            "By how much each headline claim holds, with its 95 % interval; "
+            "right of 0 it speaks for the paper",
+            EFFECT_LEFT, WIDE, at);
   for (int k = 0; k < TEXTS_TOLD; k++) {
     svg_mark(&h, k, EFFECT_LEFT + 14 + 130 * k, 8);
     svg_text(&h, EFFECT_LEFT + 24 + 130 * k, 12, "", keys[k]);
@@ -306,30 +369,43 @@ static int effects_draw(Bytes *out, Corpora on, Error *e) {
   bytes_add(&h.text, body.text.at, body.text.size, e);
   say(&h, "</svg>\n");
   bytes_add(out, h.text.at, h.text.size, e);
-  bytes_free(&body.text), bytes_free(&h.text);
+  bytes_free(&body.text);
+  bytes_free(&h.text);
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 4  The onset over q */
 
 /* What kind of first tokens a row has, by its flag. */
-enum { FIRST_ABSENT, FIRST_COMMON, FIRST_NEAR, FIRST_POWER, FIRST_ORDINARY, FIRSTS };
+enum {
+  FIRST_ABSENT,
+  FIRST_COMMON,
+  FIRST_NEAR,
+  FIRST_POWER,
+  FIRST_ORDINARY,
+  FIRSTS
+};
 static int first_kind(const Row *row) {
   char word[32];
   flag_word(word, row->flags, "--first-tokens ");
-  if (strstr(word, ":absent")) return FIRST_ABSENT;
-  if (strstr(word, ":q")) return FIRST_NEAR;
-  if (strchr(word, '^') || strchr(word, '%') || !strcmp(word, "text")) return FIRST_POWER;
+  if (strstr(word, ":absent"))
+    return FIRST_ABSENT;
+  if (strstr(word, ":q"))
+    return FIRST_NEAR;
+  if (strchr(word, '^') || strchr(word, '%') || !strcmp(word, "text"))
+    return FIRST_POWER;
   return strstr(word, ":common") ? FIRST_COMMON : FIRST_ORDINARY;
 }
 
 /* The rows of a kind: "N=16 (q 1) 1.51;". */
-static void first_rows(Bytes *out, const Results *r, const Item *item, int kind, Error *e) {
+static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
+                       Error *e) {
   static const char *const names[FIRSTS] = {
     "Tokens *absent* from the text:", "The *commonest* tokens:",
     "Neighbours in frequency (second of a q: half rarer, half commoner):",
-    "Tokens that are a share of the text, or all, drawn evenly or by frequency:",
+    "Tokens that are a share of the text, or all, drawn evenly or by "
+    "frequency:",
     "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
   int shown = 0;
@@ -339,46 +415,64 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     Cell onset = "";
     const double N = drawn_from(r, row, &ordinary);
     double q = NAN;
-    if (kind == FIRST_ORDINARY && fmod(log2(N), 4) != 0) continue;     /* the picture has them */
-    for (int seed = 1; isnan(q) && seed <= seeds_of(r, row); seed++) q = run_q(r, row, seed);
+    /* the picture has them */
+    if (kind == FIRST_ORDINARY && fmod(log2(N), 4) != 0)
+      continue;
+    for (int seed = 1; isnan(q) && seed <= seeds_of(r, row); seed++)
+      q = run_q(r, row, seed);
     if (first_kind(&r->x->row[row]) != kind || isnan(N + q) ||
-        isnan(threshold_cell(onset, r, row, AT_2))) continue;
-    bytes_print(&line, e, "%s N=%.0f (q %.2g) %s", shown++ ? ";" : names[kind], N, q, onset);
+        isnan(threshold_cell(onset, r, row, AT_2)))
+      continue;
+    bytes_print(&line, e, "%s N=%.0f (q %.2g) %s", shown++ ? ";" : names[kind],
+                N, q, onset);
   }
-  if (shown) bytes_print(&line, e, "."), wrapped(out, 2, PAGE, "- ", &line, e);
+  if (shown) {
+    bytes_print(&line, e, ".");
+    wrapped(out, 2, PAGE, "- ", &line, e);
+  }
   bytes_free(&line);
 }
 
-/* The laws of the onset at 2 times even, the best first; then what was foretold of pairs. */
-static void first_laws(Bytes *out, const Results *r, const Item *item, Error *e) {
+/* The laws of the onset at 2 times even, the best first; then what was foretold
+ * of pairs. */
+static void first_laws(Bytes *out, const Results *r, const Item *item,
+                       Error *e) {
   Seen *s = grab(1, sizeof *s, e);
   Bytes line = {0};
   Plane law[LAWS];
   int best = -1, beyond = 0;
   bool is[LAWS] = {false};
-  if (!e->status) seen_of(s, r, item, AT_2);
+  if (!e->status)
+    seen_of(s, r, item, AT_2);
   for (int k = 0; k < LAWS && !e->status; k++) {
     is[k] = plane_fit(&law[k], s, k, NULL) && !isnan(plane_aicc(&law[k], s->n));
-    if (is[k] && (best < 0 || plane_aicc(&law[k], s->n) < plane_aicc(&law[best], s->n))) best = k;
+    if (is[k] &&
+        (best < 0 || plane_aicc(&law[k], s->n) < plane_aicc(&law[best], s->n)))
+      best = k;
   }
   if (best >= 0) {
     char text[240];
     plane_text(text, sizeof text, &law[best], s);
     bytes_print(&line, e,
-                "The law of `%s` fits %d runs best: %s (95 %%). The others' AICc is higher by",
+                "The law of `%s` fits %d runs best: %s (95 %%). The others' "
+                "AICc is higher by",
                 LAW_NAMES[best], s->n, text);
     for (int k = 0, n = 0; k < LAWS; k++)
       if (is[k] && k != best)
         bytes_print(&line, e, "%s %.1f (%s)", n++ ? "," : "",
-                    plane_aicc(&law[k], s->n) - plane_aicc(&law[best], s->n), LAW_NAMES[k]);
+                    plane_aicc(&law[k], s->n) - plane_aicc(&law[best], s->n),
+                    LAW_NAMES[k]);
     bytes_print(&line, e, ".");
     wrapped(out, 2, PAGE, "- ", &line, e);
   }
   const int pairs = firstness_pairs(&line, r, true, &beyond, e);
   if (pairs)
-    bytes_print(out, e, "- Of %d pairs of rows that books/firstness.txt predicts to lie near each "
-                "other %d do so far.\n", pairs, pairs - beyond);
-  free(s), bytes_free(&line);
+    bytes_print(out, e,
+                "- Of %d pairs of rows that books/firstness.txt predicts to "
+                "lie near each other %d do so far.\n",
+                pairs, pairs - beyond);
+  free(s);
+  bytes_free(&line);
 }
 
 /* Item given: the onsets by kind, of those that have all of them. */
@@ -386,79 +480,111 @@ static void given_told(Bytes *out, const Results *r, Error *e) {
   static const int places[] = {0, 2, 3};
   Bytes line = {0};
   bool any = false;
-  bytes_print(&line, e, "A null place, whose weight does nothing, is used early where it is "
-              "given; token 1 and a sink token become one. Onsets with N = 1, N = 256 and on "
-              "natural text:");
+  bytes_print(&line, e,
+              "A null place, whose weight does nothing, is used early where it "
+              "is given; token 1 and a sink token become one. Onsets with N = "
+              "1, N = 256 and on natural text:");
   for (int k = 0; k < NULLS; k++) {
     double mean[3];
     int is[3], row;
-    for (int p = 0; p < 3; p++) is[p] = null_onset(r, k, places[p], &row, &mean[p]);
-    if (!is[0] || !is[1] || !is[2]) continue;
+    for (int p = 0; p < 3; p++)
+      is[p] = null_onset(r, k, places[p], &row, &mean[p]);
+    if (!is[0] || !is[1] || !is[2])
+      continue;
     bytes_print(&line, e, "%s %s:", any ? ";" : "", NULL_KINDS[k][1]);
     for (int p = 0; p < 3; p++)
       bytes_print(&line, e, is[p] < 0 ? " >%.1f" : " %.2f", mean[p] / 1e6);
     any = true;
   }
   bytes_print(&line, e, ".");
-  if (any) wrapped(out, 2, PAGE, "- ", &line, e);
+  if (any)
+    wrapped(out, 2, PAGE, "- ", &line, e);
   bytes_free(&line);
 }
 
 static void first_told(Bytes *out, const Results *r, Error *e) {
-  const int at = entry_of(r->x->item, r->x->items, sizeof *r->x->item, "firstness");
+  const int at = entry_of(r->x->item, r->x->items, sizeof *r->x->item,
+                          "firstness");
   Bytes line = {0};
   int needed, done = runs_named(r, "first-", &needed);
-  if (at < 0) return;
+  if (at < 0)
+    return;
   bytes_print(out, e, "\n## When a sink comes\n\n");
-  bytes_print(&line, e, "Training draws the first token from N tokens. q is the geometric mean of "
-              "P(first | token): how well a token shows that it is first. The numbers "
-              "are million tokens until alpha_1 is 2 times that of rows that share evenly, "
-              "geometric means over seeds; > is a bound. ");
+  bytes_print(
+      &line, e,
+      "Training draws the first token from N tokens. q is the geometric mean "
+      "of P(first | token): how well a token shows that it is first. The "
+      "numbers are million tokens until alpha_1 is 2 times that of rows that "
+      "share evenly, geometric means over seeds; > is a bound. ");
   if (done < needed)
-    bytes_print(&line, e, "Of other than ordinary tokens %d of %d runs are there.", done, needed);
+    bytes_print(&line, e,
+                "Of other than ordinary tokens %d of %d runs are there.", done,
+                needed);
   wrapped(out, 0, PAGE, "", &line, e);
-  bytes_print(out, e, "![Tokens until a sink, over q: absent, common and ordinary first tokens]"
-              "(onset-q.svg)\n\n");
-  for (int kind = 0; kind < FIRSTS; kind++) first_rows(out, r, &r->x->item[at], kind, e);
+  bytes_print(out, e,
+              "![Tokens until a sink, over q: absent, common and ordinary "
+              "first tokens](onset-q.svg)\n\n");
+  for (int kind = 0; kind < FIRSTS; kind++)
+    first_rows(out, r, &r->x->item[at], kind, e);
   first_laws(out, r, &r->x->item[at], e);
   given_told(out, r, e);
   bytes_free(&line);
 }
 
-/* Every run's onset over its q, a mark for each kind of first tokens; open where it had none by its
- * end. */
+/* Every run's onset over its q, a mark for each kind of first tokens; open
+ * where it had none by its end. */
 static int onset_q_draw(Bytes *out, const Results *r, Error *e) {
-  static const char *const keys[FIRSTS] = {"absent from the text", "the commonest",
-    "neighbours in frequency", "by frequency or share", "ordinary"};
-  enum { LEFT = 34, RIGHT = 350, TOP = 24, BOTTOM = 264, KEYS = BOTTOM + 52, LINE = 16 };
-  const int at = entry_of(r->x->item, r->x->items, sizeof *r->x->item, "firstness");
+  static const char *const keys[FIRSTS] = {"absent from the text",
+                                           "the commonest",
+                                           "neighbours in frequency",
+                                           "by frequency or share", "ordinary"};
+  enum {
+    LEFT = 34,
+    RIGHT = 350,
+    TOP = 24,
+    BOTTOM = 264,
+    KEYS = BOTTOM + 52,
+    LINE = 16
+  };
+  const int at = entry_of(r->x->item, r->x->items, sizeof *r->x->item,
+                          "firstness");
   Axis x = {.log = true, .tight = true}, y = {.log = true, .tight = true};
   Html h = {.e = e};
   const Item *item = at < 0 ? NULL : &r->x->item[at];
-  svg_begin(&h, "Tokens until a sink comes, over q", 0, PICTURE_WIDTH, KEYS + 3 * LINE);
-  axis_see(&x, 0.9 / 64), axis_see(&x, 1.1), axis_see(&y, 1e6), axis_see(&y, 1e8);
+  svg_begin(&h, "Tokens until a sink comes, over q", 0, PICTURE_WIDTH,
+            KEYS + 3 * LINE);
+  axis_see(&x, 0.9 / 64);
+  axis_see(&x, 1.1);
+  axis_see(&y, 1e6);
+  axis_see(&y, 1e8);
   for (int i = 0; i < 7; i++) {
     static const int steps[] = {1, 2, 5, 10, 20, 50, 100};
     char text[16];
     snprintf(text, sizeof text, "%d", steps[i]);
     axis_tick(&y, 1e6 * steps[i], text);
     snprintf(text, sizeof text, "%g", steps[i] / 100.0);
-    if (i) axis_tick(&x, steps[i] / 100.0, text);
+    if (i)
+      axis_tick(&x, steps[i] / 100.0, text);
   }
-  axis_end(&x, LEFT, RIGHT), axis_end(&y, BOTTOM, TOP);
-  axis_draw(&h, &y, true, LEFT, RIGHT), axis_draw(&h, &x, false, BOTTOM, TOP);
+  axis_end(&x, LEFT, RIGHT);
+  axis_end(&y, BOTTOM, TOP);
+  axis_draw(&h, &y, true, LEFT, RIGHT);
+  axis_draw(&h, &x, false, BOTTOM, TOP);
   svg_text(&h, 2, 10, "", "million tokens until alpha_1 is 2 times even");
-  svg_text(&h, RIGHT, BOTTOM + 30, "end", "q, how well a token shows that it is first");
+  svg_text(&h, RIGHT, BOTTOM + 30, "end",
+           "q, how well a token shows that it is first");
   for (int k = FIRSTS - 1; k >= 0 && item; k--)
     for (int i = 0; i < item->count; i++) {
       const int row = r->x->shown[item->from + i].row;
-      if (first_kind(&r->x->row[row]) != k) continue;
+      if (first_kind(&r->x->row[row]) != k)
+        continue;
       for (int seed = 1; seed <= seeds_of(r, row); seed++) {
         double tokens = NAN;
         const double q = run_q(r, row, seed);
         const int is = run_onset(r, row, seed, ONSET_SINK, &tokens);
         if (is && q > 0)
-          svg_mark(&h, is < 0 ? k + LINE_OVER : k, axis_place(&x, q), axis_place(&y, tokens));
+          svg_mark(&h, is < 0 ? k + LINE_OVER : k, axis_place(&x, q),
+                   axis_place(&y, tokens));
       }
     }
   for (int k = 0; k < FIRSTS; k++) {
@@ -473,7 +599,7 @@ static int onset_q_draw(Bytes *out, const Results *r, Error *e) {
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 5  Remedies at equal loss, by where the weight of rows is in the end */
 enum { IN_COLUMN, IN_BOTH, IN_DIAGONAL, IN_NOTHING, IN_OTHERS, IN_PART, IN_FIRST, NOT_EQUAL,
        PLACES_OF };
@@ -482,33 +608,46 @@ static int remedy_place(const Results *r, int row, int softmax) {
   static const double EQUAL_LOSS = 0.05, HALF = 0.5;
   const int rows[2] = {row, softmax};
   const double first = row_mean(r, row, "times_1");
-  if (!(fabs(loss_gap(r, rows)) <= EQUAL_LOSS)) return NOT_EQUAL;
+  if (!(fabs(loss_gap(r, rows)) <= EQUAL_LOSS))
+    return NOT_EQUAL;
   const bool column = row_mean(r, row, "times_*") >= 2;
-  if (first >= 2) return column ? IN_BOTH : IN_FIRST;
-  if (first >= 1.5) return IN_PART;
-  if (column) return IN_COLUMN;
-  if (row_mean(r, row, "times_self") >= 2) return IN_DIAGONAL;
+  if (first >= 2)
+    return column ? IN_BOTH : IN_FIRST;
+  if (first >= 1.5)
+    return IN_PART;
+  if (column)
+    return IN_COLUMN;
+  if (row_mean(r, row, "times_self") >= 2)
+    return IN_DIAGONAL;
   return row_mean(r, row, "mass") < HALF ? IN_NOTHING : IN_OTHERS;
 }
 
 static void remedies_told(Bytes *out, const Results *r, Error *e) {
   static const char *const names[PLACES_OF] = {
-    "In a null key, a logit or a sink token:", "On a sink token, and on token 1 still:",
+    "In a null key, a logit or a sink token:",
+    "On a sink token, and on token 1 still:",
     "On the diagonal:",
     "Nowhere, as rows sum to less than 0.5:", "On other tokens:",
-    "In part on token 1 (1.5 to 2 times even):", "On token 1 still (2 times even or more):",
+    "In part on token 1 (1.5 to 2 times even):",
+    "On token 1 still (2 times even or more):",
     "Not at equal loss:"};
   const Experiments *x = r->x;
   const int at = entry_of(x->item, x->items, sizeof *x->item, "remedies"),
             softmax = experiments_row(x, "fixed-softmax");
   Bytes line = {0};
   int unseen = 0, all[PLACES_OF] = {0};
-  if (at < 0 || isnan(row_mean(r, softmax, "tokens") + row_mean(r, softmax, "times_1"))) return;
+  if (at < 0 ||
+      isnan(row_mean(r, softmax, "tokens") + row_mean(r, softmax, "times_1")))
+    return;
   const Item *item = &x->item[at];
-  bytes_print(out, e, "\n## [Remedies](pages/remedies.md#what-is-done-about-sinks)\n\n");
-  bytes_print(&line, e, "This is where the weight is after %.1f million tokens. A number is token "
-              "1's multiple of even rows (softmax: %.1f), in brackets with one of 16 first tokens; "
-              "the lists go by the first. Equal loss means within 0.05 nats.",
+  bytes_print(
+      out, e,
+      "\n## [Remedies](pages/remedies.md#what-is-done-about-sinks)\n\n");
+  bytes_print(&line, e,
+              "This is where the weight is after %.1f million tokens. A number "
+              "is token 1's multiple of even rows (softmax: %.1f), in brackets "
+              "with one of 16 first tokens; the lists go by the first. Equal "
+              "loss means within 0.05 nats.",
               row_mean(r, softmax, "tokens") / 1e6,
               row_mean(r, softmax, "times_1"));
   wrapped(out, 0, PAGE, "", &line, e);
@@ -518,52 +657,68 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
       const int row = x->shown[item->from + i].row;
       const char *name = x->row[row].name;
       char other[96];
-      if (strncmp(name, "fixed-", 6) || row == softmax || isnan(row_mean(r, row, "times_1")) ||
-          remedy_place(r, row, softmax) != place) continue;
+      if (strncmp(name, "fixed-", 6) || row == softmax ||
+          isnan(row_mean(r, row, "times_1")) ||
+          remedy_place(r, row, softmax) != place)
+        continue;
       snprintf(other, sizeof other, "drawn-%.80s", name + 6);
       const double drawn = row_mean(r, experiments_row(x, other), "times_1");
       unseen += place == IN_OTHERS && isnan(row_mean(r, row, "alpha_self"));
-      bytes_print(&line, e, "%s %s %.1f", all[place]++ ? "," : names[place], name + 6,
-                  row_mean(r, row, "times_1"));
-      if (!isnan(drawn)) bytes_print(&line, e, " (%.1f)", drawn);
+      bytes_print(&line, e, "%s %s %.1f", all[place]++ ? "," : names[place],
+                  name + 6, row_mean(r, row, "times_1"));
+      if (!isnan(drawn))
+        bytes_print(&line, e, " (%.1f)", drawn);
     }
-    if (all[place]) bytes_print(&line, e, "."), wrapped(out, 2, PAGE, "- ", &line, e);
+    if (all[place]) {
+      bytes_print(&line, e, ".");
+      wrapped(out, 2, PAGE, "- ", &line, e);
+    }
   }
   if (unseen)
-    bytes_print(out, e, "- Of %d of the `other tokens` the diagonal, a token's weight on itself, "
-                "is not measured.\n", unseen);
+    bytes_print(out, e,
+                "- Of %d of the `other tokens` the diagonal, a token's weight "
+                "on itself, is not measured.\n",
+                unseen);
   bytes_free(&line);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 6  The page */
 
 static void scope_told(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
-  const int base = experiments_row(x, "default"), natural = experiments_row(x, "onset-natural");
+  const int base = experiments_row(x, "default"),
+            natural = experiments_row(x, "onset-natural");
   char layers[32], dim[32], heads[32], context[32];
   Cell looked;
-  if (isnan(row_mean(r, base, "tokens"))) return;
+  if (isnan(row_mean(r, base, "tokens")))
+    return;
   flag_word(layers, x->row[base].flags, "--layers ");
   flag_word(dim, x->row[base].flags, "--dim ");
   flag_word(heads, x->row[base].flags, "--heads ");
   flag_word(context, x->row[base].flags, "--context ");
-  bytes_print(out, e, "- A model has %s blocks, %s dims, %s heads and a context of %s, and reads "
-              "%.1f million tokens of books (3M).\n", layers, dim, heads, context,
-              row_mean(r, base, "tokens") / 1e6);
-  bytes_print(out, e, "- Most models fix the first token of every sequence, since a sink comes "
-              "much sooner then.\n");
+  bytes_print(out, e,
+              "- A model has %s blocks, %s dims, %s heads and a context of %s, "
+              "and reads %.1f million tokens of books (3M).\n",
+              layers, dim, heads, context, row_mean(r, base, "tokens") / 1e6);
+  bytes_print(out, e,
+              "- Most models fix the first token of every sequence, since a "
+              "sink comes much sooner then.\n");
   if (isnan(row_mean(r, natural, "tokens") + row_mean(r, natural, "times_1")) ||
-      isnan(threshold_cell(looked, r, natural, AT_2))) return;
+      isnan(threshold_cell(looked, r, natural, AT_2)))
+    return;
   int none = 0, seeds = 0;
   for (int seed = 1; seed <= seeds_of(r, natural); seed++) {
     double tokens;
     const int is = run_onset(r, natural, seed, ONSET_SINK, &tokens);
-    none += is < 0, seeds += is != 0;
+    none += is < 0;
+    seeds += is != 0;
   }
-  bytes_print(out, e, "- Where nothing is fixed %d of %d seeds have no sink by %.0f million "
-              "tokens: alpha_1 is %.2f times even rows'.\n", none, seeds,
-              row_mean(r, natural, "tokens") / 1e6, row_mean(r, natural, "times_1"));
+  bytes_print(out, e,
+              "- Where nothing is fixed %d of %d seeds have no sink by %.0f "
+              "million tokens: alpha_1 is %.2f times even rows'.\n",
+              none, seeds, row_mean(r, natural, "tokens") / 1e6,
+              row_mean(r, natural, "times_1"));
 }
 
 /* What stands between the marks of SUMMARY.md. */
@@ -573,22 +728,29 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   bytes_print(out, e, "\n## The paper's headline claims\n\n");
   brief_counts(out, on, e);
   brief_verdicts(out, on, e);
-  bytes_print(&line, e,
-              "`it` is the sink. `yes`: reproduced, by a rule that was written down first. "
-              "`weaker`: in the paper's direction, but less than asked. `no`: not reproduced. 3M "
-              "and 9M are tokens of books. Fair: `loss`: the losses of both sides differ by more "
-              "than 0.05 nats. `control`: rows without a sink may show it too. `yes`: none of "
-              "these. Another word is the verdict of the claim asked again fairly.");
-  bytes_print(out, e, "\n"), wrapped(out, 0, PAGE, "", &line, e);
+  bytes_print(
+      &line, e,
+      "`it` is the sink. `yes`: reproduced, by a rule that was written down "
+      "first. `weaker`: in the paper's direction, but less than asked. `no`: "
+      "not reproduced. 3M and 9M are tokens of books. Fair: `loss`: the losses "
+      "of both sides differ by more than 0.05 nats. `control`: rows without a "
+      "sink may show it too. `yes`: none of these. Another word is the verdict "
+      "of the claim asked again fairly.");
+  bytes_print(out, e, "\n");
+  wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);
-  bytes_print(&line, e, "Rows are those of [experiments.txt](../paper/experiments.txt). Sink and "
-              "alpha are of token 1, or of the place that the claim names (2, or k*: `*`); `.`: "
-              "there is none; `*` behind the paper's: on proxy scores, ~: second-hand. "
-               "Spread is the standard deviation over seeds, where it shows. The gap is the first "
-              "row's loss less the other's.");
-  bytes_print(out, e, "\n"), wrapped(out, 0, PAGE, "", &line, e);
-  bytes_print(out, e, "![By how much each headline claim holds, with its 95 %% interval]"
-              "(effects.svg)\n");
+  bytes_print(
+      &line, e,
+      "Rows are those of [experiments.txt](../paper/experiments.txt). Sink and "
+      "alpha are of token 1, or of the place that the claim names (2, or k*: "
+      "`*`); `.`: there is none; `*` behind the paper's: on proxy scores, ~: "
+      "second-hand. Spread is the standard deviation over seeds, where it "
+      "shows. The gap is the first row's loss less the other's.");
+  bytes_print(out, e, "\n");
+  wrapped(out, 0, PAGE, "", &line, e);
+  bytes_print(out, e,
+              "![By how much each headline claim holds, with its 95 %% "
+              "interval](effects.svg)\n");
   first_told(out, on[BOOKS], e);
   remedies_told(out, on[BOOKS], e);
   bytes_free(&line);

@@ -1,8 +1,10 @@
-/* tables.c - the results of an evaluation, of several and of a run as programs read them: --csv and
- * --json, which ./paper and ./hf have beside what ./sink prints for people. pages.c includes it.
+/* tables.c - the results of an evaluation, of several and of a run as programs
+ * read them: --csv and --json, which ./paper and ./hf have beside what ./sink
+ * prints for people. pages.c includes it.
  *
- * A row of numbers and texts has names. A ratio of nothing to nothing is NaN: CSV leaves the place
- * empty, JSON has null. Numbers are written with eight digits.
+ * A row of numbers and texts has names. A ratio of nothing to nothing is NaN:
+ * CSV leaves the place empty, JSON has null. Numbers are written with eight
+ * digits.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -37,7 +39,8 @@ static int put(Numbers *row, Error *e, double x, const char *name, ...) {
   va_end(args);
   if (size < (int)sizeof at->name)
     return 0;
-  return fail(e, 1, "%s..: this name is too long. Try: a shorter one", at->name);
+  return fail(e, 1, "%s..: this name is too long. Try: a shorter one",
+              at->name);
 }
 
 /* The text must outlive the row. */

@@ -1,27 +1,40 @@
-/* train.c - one run: a row of the table, trained and measured. Chapter 4 of paper.c.
+/* train.c - one run: a row of the table, trained and measured. Chapter 4 of
+ * paper.c.
  *
  * SPDX-License-Identifier: MIT
  */
 
-/* -------------------------------------------------------------------------------------------------
- * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
-static int onset_run(Trainer *t, Progress *p, Look *start, double until, Result *r, Error *e);
+/* -----------------------------------------------------------------------------
+ * 4  One run: a row trained for a seed and measured; with +onset by onset.c's
+ *    looks */
+static int onset_run(Trainer *t, Progress *p, Look *start, double until,
+                     Result *r, Error *e);
 static double first_q(const Data *d, int T, Error *e);
-static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
+static int measure_onset(Result *r, const Trainer *t, const Progress *p,
+                         double even, Error *e);
 static int measure_more(Result *r, Trainer *t, const Row *row, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
-static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
-  if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data/text" : texts, c->file) < PATH_ROOM)
+static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts,
+                       Error *e) {
+  if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data/text" : texts,
+               c->file) < PATH_ROOM)
     return 0;
-  return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
+  return fail(e, 2,
+              "--texts %.40s..: this path is too long. Try: a shorter one",
+              texts);
 }
 
-static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
-  if (!c->hash || c->hash == d->source) return e->status;
-  return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-              "of data/results/pages/judged.md, or --corpus of a grammar", texts, c->file,
-              (unsigned long long)c->hash, (unsigned long long)d->source);
+static int corpus_check(const Corpus *c, const char *texts, const Data *d,
+                        Error *e) {
+  if (!c->hash || c->hash == d->source)
+    return e->status;
+  return fail(
+      e, 1,
+      "%s/%s: expected the text with hash %016llx, found %016llx. Try: the "
+      "text of data/results/pages/judged.md, or --corpus of a grammar",
+      texts, c->file, (unsigned long long)c->hash,
+      (unsigned long long)d->source);
 }
 
 static bool asks(const Row *row, const char *what) {
@@ -34,34 +47,49 @@ static const Program ROW_PROGRAM = {.name = "paper", .edit = position_edit, .log
                                      .open = paper_open, .first = first_open};
 
 /* The settings of a row for a seed: its flags, and where the text is. */
-static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
-                        const Settings *s, Error *e) {
+static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
+                        int seed, const Settings *s, Error *e) {
   settings_default(out);
   out->groups = MODEL | TRAIN | DATA;
   out->program = s->program && s->program->log ? s->program : &ROW_PROGRAM;
   out->data.program = out->program;
-  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_refuse_idle(out, e))
+  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) ||
+      settings_refuse_idle(out, e))
     return e->status;
-  out->train.seed = seed, out->quiet = s->quiet;
-  if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
+  out->train.seed = seed;
+  out->quiet = s->quiet;
+  if (!out->data.toy) {
+    out->train.steps *= corpus->times;
+    out->data.data_tokens *= corpus->times;
+  }
   int looks = asks(row, "dense") ? 120 : 30;
-  out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-  out->data.from_start = true;                             /* as data/results has it */
+  out->train.log_every = out->train.steps / looks ? out->train.steps / looks
+                                                  : 1;
+  /* as data/results has it */
+  out->data.from_start = true;
   if (!strstr(row->flags, "--tokenizer "))
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   memcpy(out->data.home, s->data.home, PATH_ROOM);
-  if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
+  /* the row brings its own text */
+  if (out->data.grammar[0] || out->data.toy)
+    return 0;
   if (!corpus->grammar && !own_of(s)->texts[0])
-    return fail(e, 2, "%s: needs --texts, the folder with its text, %s. Try: --texts FOLDER, or "
-                "--corpus story, which is shipped", corpus->name, corpus->file);
-  return corpus_path(corpus->grammar ? out->data.grammar : out->data.text, corpus,
-                     own_of(s)->texts, e);
+    return fail(e, 2,
+                "%s: needs --texts, the folder with its text, %s. Try: --texts "
+                "FOLDER, or --corpus story, which is shipped",
+                corpus->name, corpus->file);
+  return corpus_path(corpus->grammar ? out->data.grammar : out->data.text,
+                     corpus, own_of(s)->texts, e);
 }
 
 /* The numbers of the looks, from step 0 on. */
-static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
-                          const char *prefix, Error *e) {
-  const struct { const char *name; bool asked; size_t at; } CURVES[] = {
+static int measure_curves(Result *r, const Trainer *t, const Progress *p,
+                          const Look *start, const char *prefix, Error *e) {
+  const struct {
+    const char *name;
+    bool asked;
+    size_t at;
+  } CURVES[] = {
     {"loss",    true,        offsetof(Look, loss)}, {"norm",    true,        offsetof(Look, norm)},
     {"alpha_1", true,        offsetof(Look, alpha1)},
     {"sink_1",  true,        offsetof(Look, sink1)},
@@ -70,20 +98,23 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
     {"norm_ratio", true,     offsetof(Look, ratio)},
     {"valid",   p->holds,    offsetof(Look, held)}};
   double x[LOOKS + 1] = {0};
-  for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
+  for (int i = 0; i < p->looks; i++)
+    x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
   record_list(r, e, x, p->looks + 1, "%stokens", prefix);
   for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
-    if (!CURVES[k].asked) continue;
+    if (!CURVES[k].asked)
+      continue;
     for (int i = 0; i <= p->looks; i++)
-      memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
+      memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at,
+             sizeof *x);
     record_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
-static void measure_norms(Result *r, const char *name, const double *norms, int layers, int N,
-                          Error *e) {
+static void measure_norms(Result *r, const char *name, const double *norms,
+                          int layers, int N, Error *e) {
   double *x = grab(layers, sizeof *x, e);
   for (int rest = 0; x && rest < 2; rest++) {
     for (int l = 0; l < layers; l++) {
@@ -96,7 +127,8 @@ static void measure_norms(Result *r, const char *name, const double *norms, int 
 }
 
 /* alpha and Sink of the columns of an evaluation. */
-static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
+static void measure_columns(Result *r, const Sinks *q, const Config *c,
+                            Error *e) {
   int first = config_column_first(c), star = config_column_star(c);
   double even = q->even;
   for (int k = 1; k <= 10 && k <= q->T; k++) {
@@ -110,27 +142,49 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e
   record(r, e, sinks_self(q), "alpha_self");
   record(r, e, sinks_prev(q), "alpha_prev");
   record(r, e, sinks_self(q) / q->even_self, "times_self");
-  if (star < 0) return;
+  if (star < 0)
+    return;
   record(r, e, sinks_alpha(q, star), "alpha_*");
   record(r, e, sinks_sink(q, star, 0), "sink_*");
   record(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
-static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
-  enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
-         PRODUCT_REST, NUMBERS };
+static int measure_layers(Result *r, const Sinks *q, const Config *c,
+                          Error *e) {
+  enum {
+    BEST,
+    ENTROPY,
+    MASS,
+    RATIO,
+    MASSIVE,
+    MEDIAN,
+    KEY,
+    VALUE,
+    COS_1,
+    COS_REST,
+    PRODUCT_1,
+    PRODUCT_REST,
+    NUMBERS
+  };
   static const char *const names[NUMBERS] = {
-    "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio", "value_ratio",
+    "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio",
+    "value_ratio",
     "cos_1", "cos_rest", "product_1", "product_rest"};
-  int L = q->L, H = q->H, LH = L * H, first = config_column_first(c), star = config_column_star(c);
-  double x[NUMBERS] = {[RATIO] = sinks_ratio(q), [MASSIVE] = q->massive, [MEDIAN] = q->median};
+  int L = q->L, H = q->H, LH = L * H, first = config_column_first(c),
+      star = config_column_star(c);
+  double x[NUMBERS] = {[RATIO] = sinks_ratio(q),
+                       [MASSIVE] = q->massive,
+                       [MEDIAN] = q->median};
   double *map = grab(2 * (idx)LH, sizeof *map, e), before = 0;
-  if (e->status) return e->status;
+  if (e->status)
+    return e->status;
   for (int i = 0; i < LH; i++) {
     map[i] = q->alpha[(idx)i * q->S + first];
-    if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
+    if (star >= 0)
+      map[LH + i] = q->alpha[(idx)i * q->S + star];
     x[BEST] = fmax(x[BEST], map[i]);
-    x[ENTROPY] += q->plain_entropy[i] / LH;   /* -sum m log m, as older files have it */
+    /* -sum m log m, as older files have it */
+    x[ENTROPY] += q->plain_entropy[i] / LH;
     x[MASS] += q->mass[i] / LH;
     for (int rest = 0; rest < 2; rest++) {
       x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
@@ -140,12 +194,15 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
   for (int l = 0; l < L; l++) {
     x[KEY] += norm_ratio(q->knorm + (idx)l * q->N, q->N) / L;
     x[VALUE] += norm_ratio(q->vnorm + (idx)l * q->N, q->N) / L;
-    if (c->place == PLACE_POST) before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
+    if (c->place == PLACE_POST)
+      before = fmax(before, norm_ratio(q->prenorm + (idx)l * q->N, q->N));
   }
-  for (int i = 0; i < NUMBERS; i++) result_add(r, names[i], &x[i], 1, e);
+  for (int i = 0; i < NUMBERS; i++)
+    result_add(r, names[i], &x[i], 1, e);
   result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
   result_add(r, "map_alpha_1", map, LH, e);
-  if (star >= 0) result_add(r, "map_alpha_*", map + LH, LH, e);
+  if (star >= 0)
+    result_add(r, "map_alpha_*", map + LH, LH, e);
   free(map);
   measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
   measure_norms(r, "knorm", q->knorm, L, q->N, e);
@@ -165,38 +222,48 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
     Sinks q;
     int first = config_column_first(&t->m.c);
     other.input = input;
-    if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, e)) break;
+    if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, e))
+      break;
     double alpha = sinks_alpha(&q, first);
     record(r, e, alpha, "alpha_1@%s", INPUTS[input]);
     record(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-    record(r, e, alpha / sink_uniform(&t->m, s->eval_T), "times_1@%s", INPUTS[input]);
+    record(r, e, alpha / sink_uniform(&t->m, s->eval_T), "times_1@%s",
+           INPUTS[input]);
     sinks_free(&q);
   }
   return e->status;
 }
 
-/* m of the head with the most sink, to four digits after the point, and which head that is. */
+/* m of the head with the most sink, to four digits after the point, and which
+ * head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
   double m[HEAD_MAP * MAP_WIDE];
-  for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
-  result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
+  for (int i = 0; i < map->T * map->S; i++)
+    m[i] = round(map->m[i] * 1e4) / 1e4;
+  result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S},
+             4, e);
   return result_add(r, "map", m, map->T * map->S, e);
 }
 
-/* +grid, [FIG3]: Sink_1 of natural sequences by their length and the threshold. */
-static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+/* +grid, [FIG3]: Sink_1 of natural sequences by their length and the
+ * threshold. */
+static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s,
+                        Error *e) {
   enum { LENGTHS = 4, STEPS = 9 };
-  static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+  static const double eps[STEPS] = {0.1,  0.15, 0.2,  0.25, 0.3,
+                                    0.35, 0.4,  0.45, 0.5};
   double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
   Settings natural = *s;
   int n = 0, first = config_column_first(&m->c);
   natural.input = INPUT_NATURAL;
   for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
     Sinks seen;
-    if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, e)) return e->status;
+    if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, e))
+      return e->status;
     length[n] = T;
     alpha[n] = sinks_alpha(&seen, first);
-    for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
+    for (int x = 0; x < STEPS; x++)
+      sink[n * STEPS + x] = sinks_sink(&seen, first, x);
     sinks_free(&seen);
   }
   result_add(r, "grid_T", length, n, e);
@@ -205,9 +272,11 @@ static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, E
   return result_add(r, "grid_sink_1", sink, n * STEPS, e);
 }
 
-/* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or swapped with it, for the
- * paper's t as far as the sequences go. 2 for a model without positions to edit. */
-static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, Error *e) {
+/* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or
+ * swapped with it, for the paper's t as far as the sequences go. 2 for a model
+ * without positions to edit. */
+static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s,
+                         Error *e) {
   Settings edited = *s;
   edited.input = INPUT_REPEAT;
   for (int t = 5; t <= 30 && t <= s->eval_T; t += 5)
@@ -217,7 +286,8 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
       int first = config_column_first(&m->c), there = first + t - 1;
       edited.replace_position = swap ? 0 : t;
       edited.swap_position = swap ? t : 0;
-      if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, e)) return e->status;
+      if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, e))
+        return e->status;
       record(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
       record(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
       record(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
@@ -227,23 +297,29 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
   return e->status;
 }
 
-/* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
- * a text of the folder `texts`: what `./sink eval MODEL --text FILE --valid 0.05` prints of each.
- * Where t was trained on one of them, the documents that are measured are none that it has seen.
- * r NULL: nothing is measured; are they the right texts? */
-static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,
-                           Error *e) {
+/* +domains, [FIG9]: the held documents of every corpus and domain that is at
+ * hand, a grammar or a text of the folder `texts`: what `./sink eval MODEL
+ * --text FILE --valid 0.05` prints of each. Where t was trained on one of them,
+ * the documents that are measured are none that it has seen. r NULL: nothing is
+ * measured; are they the right texts? */
+static int measure_domains(Result *r, Trainer *t, const Experiments *x,
+                           const char *texts, Error *e) {
   int first = config_column_first(&t->m.c);
   for (int i = 0; i < x->corpora && !e->status; i++) {
     const Corpus *c = &x->corpus[i];
     Settings s = t->s;
-    Data data = {0}; Sinks q;
+    Data data = {0};
+    Sinks q;
     char *path = c->grammar ? s.data.grammar : s.data.text;
     s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
     s.input = INPUT_NATURAL;
-    if (corpus_path(path, c, texts, e)) break;
-    if (c->times > 1 || (!c->grammar && (!*texts || file_missing(path)))) continue;   /* once */
-    if (data_open(&data, &s.data, 0, 0, e)) break;
+    if (corpus_path(path, c, texts, e))
+      break;
+    /* once */
+    if (c->times > 1 || (!c->grammar && (!*texts || file_missing(path))))
+      continue;
+    if (data_open(&data, &s.data, 0, 0, e))
+      break;
     if (!corpus_check(c, texts, &data, e) && r &&
         !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, e)) {
       record(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
@@ -258,64 +334,87 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
   return e->status;
 }
 
-static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
-                   const Row *row, const char *texts, Error *e) {
+static int measure(Result *r, Trainer *t, const Progress *p, double loss,
+                   const Experiments *x, const Row *row, const char *texts,
+                   Error *e) {
   Outcome *o = grab(1, sizeof *o, e);
-  int last = p->looks / 10 + 1;                    /* a tenth of the looks, and one */
+  /* a tenth of the looks, and one */
+  int last = p->looks / 10 + 1;
   double trained = p->looks ? 0 : NAN;
-  if (!o) return e->status;
-  if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-  for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++) trained += p->look[i].loss / last;
+  if (!o)
+    return e->status;
+  if (t->s.eval_T > t->s.model.context)
+    t->s.eval_T = t->s.model.context;
+  for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
+    trained += p->look[i].loss / last;
   if (!outcome_measure(o, t, &t->s, e)) {
     record(r, e, loss, "loss");
     record(r, e, trained, "train_loss");
     record(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
-    if (t->data.first) record(r, e, first_q(&t->data, t->s.model.context, e), "q");
-    if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
+    if (t->data.first)
+      record(r, e, first_q(&t->data, t->s.model.context, e), "q");
+    if (!asks(row, "onset"))
+      measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
     measure_inputs(r, t, &t->s, e);
-    if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
-    if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
+    if (asks(row, "map") && !outcome_heads(o, t, &t->s, e))
+      measure_map(r, &o->map[0], e);
+    if (asks(row, "grid"))
+      measure_grid(r, &t->m, &t->data, &t->s, e);
     measure_more(r, t, row, e);
-    if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
-    if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
+    if (asks(row, "swap"))
+      measure_swaps(r, &t->m, &t->data, &t->s, e);
+    if (asks(row, "domains"))
+      measure_domains(r, t, x, texts, e);
   }
-  outcome_free(o); free(o);
+  outcome_free(o);
+  free(o);
   return e->status;
 }
 
 /* The lines that say how the run came about; a toy has no data. */
-static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
-                            const Data *d) {
+static void result_describe(Result *r, const Experiments *x, const Row *row,
+                            const Corpus *corpus, const Data *d) {
   const char *first = row->after < 0 ? "" : x->row[row->after].flags;
   int i = 0;
-  while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
-  snprintf(r->command, sizeof r->command, "./paper %s --row %s --seed %d --corpus %s",
-           i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
-  snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", first, *first ? " then " : "", row->flags,
-           r->seed);
+  while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row)))
+    i++;
+  snprintf(r->command, sizeof r->command,
+           "./paper %s --row %s --seed %d --corpus %s",
+           i < x->items ? x->item[i].name : "all", row->name, r->seed,
+           corpus->name);
+  snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", first,
+           *first ? " then " : "", row->flags, r->seed);
   if (corpus->times > 1 && d)
     snprintf(r->flags + strlen(r->flags), sizeof r->flags - strlen(r->flags),
              ", steps and data times %d", corpus->times);
   snprintf(r->data, sizeof r->data, "%s", BY_TOY);
-  if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
-                  (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
-  snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", ISAS[isa_best()],
-           sizeof(real));
+  if (d)
+    snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx",
+             corpus->file, (unsigned long long)d->source,
+             (unsigned long long)d->tokenizer.hash);
+  snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers",
+           ISAS[isa_best()], sizeof(real));
 }
 
-/* --parts: where a run is kept that is stopped, as t's --out and --log, every PART_STEPS and at its
- * end. It goes on from there, to the same bytes as one that was never stopped. Runs with +onset or
- * +valid have looks that a log does not keep, and begin anew; so does one after another row. */
+/* --parts: where a run is kept that is stopped, as t's --out and --log, every
+ * PART_STEPS and at its end. It goes on from there, to the same bytes as one
+ * that was never stopped. Runs with +onset or +valid have looks that a log does
+ * not keep, and begin anew; so does one after another row. */
 enum { PART_STEPS = 500 };
-static int part_open(Trainer *t, const Result *r, const Row *row, const Settings *s, Error *e) {
+static int part_open(Trainer *t, const Result *r, const Row *row,
+                     const Settings *s, Error *e) {
   const char *folder = own_of(s)->parts;
   char path[PATH_ROOM];
-  if (!*folder || row->after >= 0 || asks(row, "onset") || asks(row, "valid")) return e->status;
-  if (snprintf(path, sizeof path, "%s/%s-%s-%d-%016llx", folder, r->corpus, r->row, r->seed,
+  if (!*folder || row->after >= 0 || asks(row, "onset") || asks(row, "valid"))
+    return e->status;
+  if (snprintf(path, sizeof path, "%s/%s-%s-%d-%016llx", folder, r->corpus,
+               r->row, r->seed,
                (unsigned long long)r->checksum) >= PATH_ROOM - 8)
-    return fail(e, 2, "--parts %.40s..: this path is too long. Try: a shorter one", folder);
+    return fail(e, 2,
+                "--parts %.40s..: this path is too long. Try: a shorter one",
+                folder);
   snprintf(t->s.out, sizeof t->s.out, "%.*s.ckpt", PATH_ROOM - 8, path);
   snprintf(t->s.log, sizeof t->s.log, "%.*s.log", PATH_ROOM - 8, path);
   t->s.train.save_every = PART_STEPS;
@@ -325,15 +424,21 @@ static int part_open(Trainer *t, const Result *r, const Row *row, const Settings
 /* t, at its first step, as its part was left. */
 static int part_read(Trainer *t, Error *e) {
   Trainer from = {0};
-  if (checkpoint_load(t->s.out, true, &from, e)) return e->status;
-  if (!from.m1 || from.m.count != t->m.count || from.data.source != t->data.source)
-    fail(e, 1, "%s: expected a part of this run, found another run's. Try: delete it", t->s.out);
+  if (checkpoint_load(t->s.out, true, &from, e))
+    return e->status;
+  if (!from.m1 || from.m.count != t->m.count ||
+      from.data.source != t->data.source)
+    fail(e, 1,
+         "%s: expected a part of this run, found another run's. Try: delete it",
+         t->s.out);
   else {
     copy(t->m.params, from.m.params, from.m.count);
     copy(t->m1, from.m1, from.m.count);
     copy(t->m2, from.m2, from.m.count);
     t->step = from.step;
-    t->loss = from.loss, t->loss_sum = from.loss_sum, t->loss_steps = from.loss_steps;
+    t->loss = from.loss;
+    t->loss_sum = from.loss_sum;
+    t->loss_steps = from.loss_steps;
     t->data.sample = from.data.sample;
     t->data.document = from.data.document;
     t->data.offset = from.data.offset;
@@ -342,51 +447,79 @@ static int part_read(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
-static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Result *r, Error *e) {
+/* A training to its end, in t: its looks in *p, and as *start the one before
+ * the first step. */
+static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
+                     Result *r, Error *e) {
   char name[96];
   snprintf(name, sizeof name, "%s %d", row->name, r->seed);
   progress_start(p, name, t->s.quiet);
   p->holds = asks(row, "valid");
   double until = asks(row, "rise") ? 2 : asks(row, "until") ? 1 : 0;
-  if (asks(row, "onset")) onset_run(t, p, start, until, r, e);
+  if (asks(row, "onset"))
+    onset_run(t, p, start, until, r, e);
   else if (!look_at_sink(t, p, e)) {
-    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->now[ALPHA_1],
-                    .sink1 = p->now[SINK_1], .alpha_star = p->now[ALPHA_STAR],
-                    .sink_star = p->now[SINK_STAR], .ratio = p->now[NORM_RATIO],
+    *start = (Look){.loss = NAN,
+                    .norm = NAN,
+                    .alpha1 = p->now[ALPHA_1],
+                    .sink1 = p->now[SINK_1],
+                    .alpha_star = p->now[ALPHA_STAR],
+                    .sink_star = p->now[SINK_STAR],
+                    .ratio = p->now[NORM_RATIO],
                     .held = NAN};
-    if (!t->s.out[0] || file_missing(t->s.out) || file_missing(t->s.log) || !part_read(t, e))
+    if (!t->s.out[0] || file_missing(t->s.out) || file_missing(t->s.log) ||
+        !part_read(t, e))
       train_run(t, p, e);
   }
-  if (interrupted) *e = (Error){0},                        /* train_run's words name --out */
-    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same command",
-         r->row, r->seed,                      /* `row` may be the one that it goes on from */
-         t->s.out[0] ? "will resume" : "will start again");
-  p->name = row->name;                                     /* `name` is this call's */
+  /* train_run's words name --out */
+  if (interrupted) {
+    *e = (Error){0};
+
+    /* `row` may be the one that it goes on from */
+    fail(e, 1,
+         "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same "
+         "command",
+         r->row, r->seed, t->s.out[0] ? "will resume" : "will start again");
+  }
+  /* `name` is this call's */
+  p->name = row->name;
   return e->status;
 }
 
-/* A trainer at the row's first step: new, or with the parameters of the row it goes on from. */
-static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
-                     const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
+/* A trainer at the row's first step: new, or with the parameters of the row it
+ * goes on from. */
+static int row_begin(Trainer *t, Result *r, const Experiments *x,
+                     const Row *row, const Corpus *corpus, const Settings *s,
+                     Progress *p, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
-  Settings now; Look start;
-  if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
+  Settings now;
+  Look start;
+  if (row_settings(&now, base, corpus, r->seed, s, e) ||
+      trainer_create(t, &now, e))
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
-  if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row) return e->status;
-  if (row_train(t, p, &start, base, r, e) || measure_curves(r, t, p, &start, "curve_", e) ||
-      row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
+  if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row)
+    return e->status;
+  if (row_train(t, p, &start, base, r, e) ||
+      measure_curves(r, t, p, &start, "curve_", e) ||
+      row_settings(&now, row, corpus, r->seed, s, e))
+    return e->status;
   return trainer_restart(t, &now, e);
 }
 
-/* Trains a model of the language and measures it. A training that diverges is a result. */
-static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
-                     const Corpus *corpus, const Settings *s, Error *e) {
-  Trainer t = {0}; Look start = {.loss = NAN, .norm = NAN, .held = NAN}; double loss = NAN;
+/* Trains a model of the language and measures it. A training that diverges is a
+ * result. */
+static int row_model(Result *r, Progress *p, const Experiments *x,
+                     const Row *row, const Corpus *corpus, const Settings *s,
+                     Error *e) {
+  Trainer t = {0};
+  Look start = {.loss = NAN, .norm = NAN, .held = NAN};
+  double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) && asks(row, "domains"))
-    measure_domains(NULL, &t, x, own_of(s)->texts, e);     /* before it is trained for nothing */
-  if (!e->status && !part_open(&t, r, row, s, e) && !row_train(&t, p, &start, row, r, e))
+    /* before it is trained for nothing */
+    measure_domains(NULL, &t, x, own_of(s)->texts, e);
+  if (!e->status && !part_open(&t, r, row, s, e) &&
+      !row_train(&t, p, &start, row, r, e))
     trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = take_divergence(r->ended, &t, e);
   if (!e->status) {
@@ -395,16 +528,22 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
     record(r, e, (double)t.step * tokens_a_step(&t), "tokens");
     record(r, e, (double)t.m.count, "parameters");
     measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
-    if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
-    if (!e->status && t.s.out[0]) remove(t.s.out), remove(t.s.log);
+    if (!ended && !e->status)
+      measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
+    if (!e->status && t.s.out[0]) {
+      remove(t.s.out);
+      remove(t.s.log);
+    }
   }
   trainer_free(&t);
   return e->status;
 }
 
-/* Trains and measures a row for a seed; one that diverges is a result too. Nothing is written. */
-static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
-                   const Settings *s, Error *e) {
+/* Trains and measures a row for a seed; one that diverges is a result too.
+ * Nothing is written. */
+static int row_run(Result *r, const Experiments *x, int row,
+                   const Corpus *corpus, int seed, const Settings *s,
+                   Error *e) {
   const Row *w = &x->row[row];
   Progress *p = grab(1, sizeof *p, e);
   Settings now;
@@ -415,8 +554,10 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
     result_describe(r, x, w, corpus, NULL);
     progress_start(p, w->name, s->quiet);
     toy_run(&now, p, r, e);
-  } else if (!e->status) row_model(r, p, x, w, corpus, s, e);
+  } else if (!e->status)
+    row_model(r, p, x, w, corpus, s, e);
   free(p);
-  if (e->status) result_free(r);
+  if (e->status)
+    result_free(r);
   return e->status;
 }

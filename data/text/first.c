@@ -1,31 +1,39 @@
-/* first.c - the tokens that --first-tokens draws: their weights, Data.first (sink.c, 9.3); and
- * what ids spell.
+/* first.c - the tokens that --first-tokens draws: their weights, Data.first
+ * (sink.c, 9.3); and what ids spell.
  *
  * SPDX-License-Identifier: MIT
  *
- * ./paper and ./hf include this. An ordinary id stands at --fix-token, or at place 1:
+ * ./paper and ./hf include this. An ordinary id stands at --fix-token, or at
+ * place 1:
  *     N       evenly one of N: of all n those numbered floor((i + 1/2) n / N)
- *     N:SET   evenly one of N others, by how often the training text has each, in all T tokens:
+ *     N:SET   evenly one of N others, by how often the training text has each,
+ *             in all T tokens:
  *             absent  never          common  the N commonest
- *             qX      neighbours in the order of how often, N of them, whose q is nearest to X
+ *             qX      neighbours in the order of how often, N of them, whose q
+ *                     is nearest to X
  *             qXwide  half of them by q = sqrt X, half such that q is X for all
- *             P%      N neighbours that together make up P percent of the text, or nearly
- *     N^X     those of N, and N^X:SET those of N:SET, each as often as its count to the power X
- *     text    as often as the training text, of an endless grammar its held documents, has it
+ *             P%      N neighbours that together make up P percent of the text,
+ *                     or nearly
+ *     N^X     those of N, and N^X:SET those of N:SET, each as often as its
+ *             count to the power X
+ *     text    as often as the training text, of an endless grammar its held
+ *             documents, has it
  *     other   evenly one that a model's training did not draw
  *     natural none is drawn
- * q is the geometric mean over the draws of P(first | token) (first_given): how well a token tells
- * that it is first.
+ * q is the geometric mean over the draws of P(first | token) (first_given): how
+ * well a token tells that it is first.
  * The tests are in data/check/test_text.c.
  */
 
 /* Appends what the ids [n] spell. */
-static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out,
-                            Error *e) {
+static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
+                            Bytes *out, Error *e) {
   for (size_t i = 0, length; i < n; i++) {
     if (id[i] < 0 || id[i] >= t->vocab)
-      return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
-                  "Try: the tokenizer that made them", t->vocab - 1, id[i], i);
+      return fail(e, 1,
+                  "tokens: expected ids 0 to %d, found %d at place %zu. "
+                  "Try: the tokenizer that made them",
+                  t->vocab - 1, id[i], i);
     const unsigned char *spelling = tokenizer_token(t, id[i], &length);
     bytes_add(out, spelling, length, e);
   }
@@ -34,41 +42,64 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Byt
 
 /* N[^POWER][:SET]; `value`: the q of SET_Q, the share of SET_SHARE. */
 enum { SET_SPREAD, SET_ABSENT, SET_COMMON, SET_Q, SET_SHARE };
-typedef struct FirstSet { idx N; double power, value; int set; bool wide; } FirstSet;
+typedef struct FirstSet {
+  idx N;
+  double power, value;
+  int set;
+  bool wide;
+} FirstSet;
 
 static bool first_set_read(FirstSet *f, const char *what) {
   char *end;
   *f = (FirstSet){.N = strtol(what, &end, 10)};
-  if (!isdigit((unsigned char)*what) || f->N < 1) return false;
+  if (!isdigit((unsigned char)*what) || f->N < 1)
+    return false;
   if (*end == '^') {
-    if (!isdigit((unsigned char)end[1])) return false;
+    if (!isdigit((unsigned char)end[1]))
+      return false;
     f->power = strtod(end + 1, &end);
   }
-  if (!*end) return f->power <= 2;
+  if (!*end)
+    return f->power <= 2;
   const char *set = end + 1, *number = set + (*set == 'q');
-  if (*end != ':' || !(f->power <= 2)) return false;
-  f->set = !strcmp(set, "absent") ? SET_ABSENT : !strcmp(set, "common") ? SET_COMMON : SET_SPREAD;
-  if (f->set) return true;
-  if (!isdigit((unsigned char)*number)) return false;
+  if (*end != ':' || !(f->power <= 2))
+    return false;
+  f->set = !strcmp(set, "absent")   ? SET_ABSENT
+           : !strcmp(set, "common") ? SET_COMMON
+                                    : SET_SPREAD;
+  if (f->set)
+    return true;
+  if (!isdigit((unsigned char)*number))
+    return false;
   f->set = *set == 'q' ? SET_Q : SET_SHARE;
   f->value = strtod(number, &end) / (*set == 'q' ? 1 : 100);
   f->wide = *set == 'q' && !strcmp(end, "wide");
-  return f->value > 0 && f->value <= 1 && (f->wide || !strcmp(end, *set == 'q' ? "" : "%"));
+  return f->value > 0 && f->value <= 1 &&
+         (f->wide || !strcmp(end, *set == 'q' ? "" : "%"));
 }
 
-/* Does a checkpoint keep what --first-tokens drew from? It follows from the training's text. */
-static bool first_counted(const char *what) { return !strcmp(what, "text") || strpbrk(what, "^:"); }
+/* Does a checkpoint keep what --first-tokens drew from? It follows from the
+ * training's text. */
+static bool first_counted(const char *what) {
+  return !strcmp(what, "text") || strpbrk(what, "^:");
+}
 
-/* How often a text has an id; the more often the earlier, and then by the id. */
-typedef struct Often { double times; int id; } Often;
+/* How often a text has an id; the more often the earlier, and then by the
+ * id. */
+typedef struct Often {
+  double times;
+  int id;
+} Often;
 static int by_often(const void *a, const void *b) {
   const Often *x = a, *y = b;
   return x->times > y->times ? -1 : x->times < y->times ? 1 : x->id - y->id;
 }
 
-/* P(first | token): of a token that is drawn with probability p at one place of T, and has the
- * share f of the text at the others, so much is first. */
-static double first_given(double p, double f, int T) { return p > 0 ? p / (p + (T - 1) * f) : 0; }
+/* P(first | token): of a token that is drawn with probability p at one place of
+ * T, and has the share f of the text at the others, so much is first. */
+static double first_given(double p, double f, int T) {
+  return p > 0 ? p / (p + (T - 1) * f) : 0;
+}
 
 /* Where N neighbours of x [n] begin whose sum comes nearest to `sum`. */
 static idx nearest_run(const double *x, idx n, idx N, double sum) {
@@ -76,52 +107,69 @@ static idx nearest_run(const double *x, idx n, idx N, double sum) {
   idx best = 0;
   for (idx i = 0; i < n; i++) {
     now += x[i] - (i >= N ? x[i - N] : 0);
-    if (i < N - 1 || !(fabs(now - sum) < least)) continue;
+    if (i < N - 1 || !(fabs(now - sum) < least))
+      continue;
     least = fabs(now - sum);
     best = i - N + 1;
   }
   return best;
 }
 
-/* The N of a set but SET_SPREAD into d->first, as 1; by [n]: the ordinary ids, `total` tokens. */
-static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n, double total, int T,
-                            const char *what, Error *e) {
+/* The N of a set but SET_SPREAD into d->first, as 1; by [n]: the ordinary ids,
+ * `total` tokens. */
+static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n,
+                            double total, int T, const char *what, Error *e) {
   idx have = n, from = 0, half = f->wide ? f->N / 2 : f->N;
   double *x = grab(n, sizeof *x, e), sum = f->value, got = 0;
   if (f->set == SET_ABSENT)
-    for (have = 0; have < n && by[n - 1 - have].times <= 0;) have++;
+    for (have = 0; have < n && by[n - 1 - have].times <= 0;)
+      have++;
   if (!e->status && (f->N > have || (f->wide && f->N < 2)))
-    fail(e, 2, "--first-tokens %s: expected %d or more, of %lld that there are. Try: "
-         "--first-tokens 16", what, 1 + f->wide, have);
+    fail(e, 2,
+         "--first-tokens %s: expected %d or more, of %lld that there are. Try: "
+         "--first-tokens 16",
+         what, 1 + f->wide, have);
   for (idx i = 0; i < n && !e->status; i++)
-    x[i] = f->set == SET_Q ? log(first_given(1.0 / (double)f->N, by[i].times / total, T))
-                           : by[i].times / total;
-  if (f->set == SET_Q) sum = (f->wide ? 0.5 : 1) * (double)half * log(f->value);
-  if (!e->status && (f->set == SET_Q || f->set == SET_SHARE)) from = nearest_run(x, n, half, sum);
+    x[i] = f->set == SET_Q
+               ? log(first_given(1.0 / (double)f->N, by[i].times / total, T))
+               : by[i].times / total;
+  if (f->set == SET_Q)
+    sum = (f->wide ? 0.5 : 1) * (double)half * log(f->value);
+  if (!e->status && (f->set == SET_Q || f->set == SET_SHARE))
+    from = nearest_run(x, n, half, sum);
   for (idx i = 0; i < half && !e->status; i++) {
-    idx at = f->set == SET_ABSENT ? n - have + (2 * i + 1) * have / (2 * half) : from + i;
+    idx at = f->set == SET_ABSENT ? n - have + (2 * i + 1) * have / (2 * half)
+                                  : from + i;
     d->first[by[at].id] = 1;
     got += x[at];
   }
-  if (f->wide && !e->status) {           /* the other half makes q what it is to be */
-    idx rest = f->N - half, other = nearest_run(x, n, rest, (double)f->N * log(f->value) - got);
+  /* the other half makes q what it is to be */
+  if (f->wide && !e->status) {
+    idx rest = f->N - half,
+        other = nearest_run(x, n, rest, (double)f->N * log(f->value) - got);
     if (other + rest > from && other < from + half)
-      fail(e, 2, "--first-tokens %s: wide changes nothing here. Try: without wide", what);
-    for (idx i = 0; i < rest && !e->status; i++) d->first[by[other + i].id] = 1;
+      fail(e, 2,
+           "--first-tokens %s: wide changes nothing here. Try: without wide",
+           what);
+    for (idx i = 0; i < rest && !e->status; i++)
+      d->first[by[other + i].id] = 1;
   }
   free(x);
   return e->status;
 }
 
-/* The ids of N[^POWER][:SET] into d->first, each with its weight, of the text `from`. */
-static int first_set(Data *d, const FirstSet *f, const Ids *from, int T, const char *what,
-                     Error *e) {
+/* The ids of N[^POWER][:SET] into d->first, each with its weight, of the text
+ * `from`. */
+static int first_set(Data *d, const FirstSet *f, const Ids *from, int T,
+                     const char *what, Error *e) {
   Often *by = grab(d->vocab, sizeof *by, e);
   double *often = grab(d->vocab, sizeof *often, e);
   idx n = 0;
-  for (size_t i = 0; i < from->size && !e->status; i++) often[from->at[i]]++;
+  for (size_t i = 0; i < from->size && !e->status; i++)
+    often[from->at[i]]++;
   for (int v = 0; v < d->vocab && !e->status; v++)
-    if (v != d->end && v != d->bos && v != d->fix) by[n++] = (Often){often[v], v};
+    if (v != d->end && v != d->bos && v != d->fix)
+      by[n++] = (Often){often[v], v};
   for (idx i = 0; f->set == SET_SPREAD && i < f->N && !e->status; i++)
     d->first[by[(2 * i + 1) * n / (2 * f->N)].id] = 1;
   if (f->set != SET_SPREAD && !e->status) {
@@ -130,7 +178,8 @@ static int first_set(Data *d, const FirstSet *f, const Ids *from, int T, const c
   }
   /* whole numbers, which first_draw draws exactly */
   for (int v = 0; v < d->vocab && f->power > 0 && !e->status; v++)
-    if (d->first[v] > 0) d->first[v] = floor(1e3 * pow(often[v], f->power) + 0.5);
+    if (d->first[v] > 0)
+      d->first[v] = floor(1e3 * pow(often[v], f->power) + 0.5);
   free(by);
   free(often);
   return e->status;
@@ -141,64 +190,98 @@ static int first_draw(const Data *d, uint64_t seed, uint64_t number) {
   Rng rng = {hash_number(seed, number)};
   double draw = floor(rng_uniform(&rng) * d->draws);
   int id = 0;
-  while (id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  while (id < d->vocab - 1 && draw >= d->first[id])
+    draw -= d->first[id++];
   return id;
 }
 
-/* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their counts, which a
- * model keeps of its own, or of all but these. Room for a model's --vocab too. */
+/* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their
+ * counts, which a model keeps of its own, or of all but these. Room for a
+ * model's --vocab too. */
 static int first_counts(Data *d, const Source *s, int T, Error *e) {
-  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
-  bool other = drew != what, text = !strcmp(drew, "text"), counted = first_counted(drew);
-  const double *kept = counted && !T && !strcmp(s->first_own, drew)
-                       && (!s->vocab || d->vocab <= s->vocab) ? s->first_counts : NULL;
+  const char *what = s->first_tokens,
+             *drew = strcmp(what, "other") ? what : s->first_own;
+  bool other = drew != what, text = !strcmp(drew, "text"),
+       counted = first_counted(drew);
+  const double *kept = counted && !T && !strcmp(s->first_own, drew) &&
+                               (!s->vocab || d->vocab <= s->vocab)
+                           ? s->first_counts
+                           : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
   FirstSet set;
   bool read = first_set_read(&set, drew);
   if (other ? T : !text && (!read || set.N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or for a model other or "
-                "natural. Try: --first-tokens 16", what, all);
+    return fail(e, 2,
+                "--first-tokens %s: expected 1 to %lld, text, or for a model "
+                "other or natural. Try: --first-tokens 16",
+                what, all);
   if (counted && !text && !T && !kept)
-    return fail(e, 2, "--first-tokens %s: only for the text of a training. Try: other, natural, "
-                "or that training's own", what);
-  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
+    return fail(e, 2,
+                "--first-tokens %s: only for the text of a training. Try: "
+                "other, natural, or that training's own",
+                what);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e)))
+    return e->status;
   d->draw = first_draw;
-  if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
-  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  if (read && !kept && first_set(d, &set, from, T, what, e)) return e->status;
+  if (kept)
+    memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
+  for (size_t i = 0; text && !kept && i < from->size; i++)
+    d->first[from->at[i]]++;
+  if (read && !kept && first_set(d, &set, from, T, what, e))
+    return e->status;
   for (int v = 0; v < d->vocab; v++) {
-    if (other) d->first[v] = !(d->first[v] > 0);
-    if (v == d->end || v == d->bos || v == d->fix) d->first[v] = 0;
+    if (other)
+      d->first[v] = !(d->first[v] > 0);
+    if (v == d->end || v == d->bos || v == d->fix)
+      d->first[v] = 0;
     d->draws += d->first[v];
   }
-  return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are no such tokens. Try: natural",
-                                 what);
+  return d->draws > 0
+             ? 0
+             : fail(e, 2,
+                    "--first-tokens %s: there are no such tokens. Try: natural",
+                    what);
 }
 
-/* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would be as uncertain. */
+/* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would
+ * be as uncertain. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   enum { NAMED = 16 };
-  const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
-  bool bos = s->bos && d->bos < 0;               /* a published tokenizer may lack either */
+  const Tokenizer *t = &d->tokenizer;
+  double times = 0;
+  int n = 0;
+  Bytes names = {0};
+  /* a published tokenizer may lack either */
+  bool bos = s->bos && d->bos < 0;
   if (bos || (s->fix_token && !*s->first_tokens && d->fix < 0))
-    return fail(e, 2, "--%s: %s has no token for it. Try: --tokenizer tokenizer.bin",
+    return fail(e, 2,
+                "--%s: %s has no token for it. Try: --tokenizer tokenizer.bin",
                 bos ? "bos" : "fix-token", s->tokenizer);
-  if (!*s->first_tokens) return 0;
+  if (!*s->first_tokens)
+    return 0;
   d->first_kept = first_counted(s->first_tokens);
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);
-  if ((!T && !fixed_at(s)) || first_counts(d, s, T, e)) return e->status;
+  if ((!T && !fixed_at(s)) || first_counts(d, s, T, e))
+    return e->status;
   for (int32_t v = 0; v < d->vocab; v++) {
-    if (!(d->first[v] > 0)) continue;
+    if (!(d->first[v] > 0))
+      continue;
     times += d->first[v] * log(d->first[v]);
-    if (++n > NAMED) continue;
+    if (++n > NAMED)
+      continue;
     bytes_print(&names, e, t->vocab ? "|" : " %d", v);
-    if (t->vocab) tokenizer_decode(t, &v, 1, &names, e);
+    if (t->vocab)
+      tokenizer_decode(t, &v, 1, &names, e);
   }
-  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
-           "%.*s%s", s->first_tokens, fixed_at(s), n, d->draws / exp(times / d->draws),
-           (int)names.size, names.at ? (char *)names.at : "", n > NAMED ? " .." : "");
+  for (size_t i = 0; i < names.size; i++)
+    if (!isprint(names.at[i]))
+      names.at[i] = '?';
+  snprintf(d->drawn, sizeof d->drawn,
+           "first tokens %s: token %d one of %d, exp(entropy) %.1f:%.*s%s",
+           s->first_tokens, fixed_at(s), n, d->draws / exp(times / d->draws),
+           (int)names.size, names.at ? (char *)names.at : "",
+           n > NAMED ? " .." : "");
   bytes_free(&names);
   return e->status;
 }

@@ -1,41 +1,51 @@
-/* vocabulary.c - a tokenizer learnt from text, and a text's ids: the verb tokenize. sink.c's
- * chapter 8 says what a tokenizer is, and reads the file that this writes.
+/* vocabulary.c - a tokenizer learnt from text, and a text's ids: the verb
+ * tokenize. sink.c's chapter 8 says what a tokenizer is, and reads the file
+ * that this writes.
  *
  * SPDX-License-Identifier: MIT
  *
- * ./paper and ./hf include this, behind teller.c. Training starts from the 256 bytes and merges,
- * again and again, a text's most frequent pair of neighbours. The tests are in
- * data/check/test_text.c and test_source.c.
+ * ./paper and ./hf include this, behind teller.c. Training starts from the 256
+ * bytes and merges, again and again, a text's most frequent pair of neighbours.
+ * The tests are in data/check/test_text.c and test_source.c.
  */
 
 /* ---- 1  Numbered pairs --- */
 
-/* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
+/* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight,
+ * found by hashing. */
 typedef struct Pairs {
-  struct Pair *at; size_t size, room;   /* [room], 0 or a power of two; size of them in use */
+  /* [room], 0 or a power of two; size of them in use */
+  struct Pair *at; size_t size, room;
   uint32_t *slot;              /* [2 room], 1 + a pair's number, 0 for empty */
 } Pairs;
 
 typedef struct Pair {
   int32_t left, right;
-  uint32_t last;   /* BpeTrainer; of data/models/words.c: 1 + what ends here, 0 nothing */
+  /* BpeTrainer; of data/models/words.c: 1 + what ends here, 0 nothing */
+  uint32_t last;
   int64_t count;   /* training only: how often the pair is in the text */
 } Pair;
 
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-  key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio: spreads keys over the high bits */
+  /* 2^64 over the golden ratio: spreads keys over the high bits */
+  key *= 0x9E3779B97F4A7C15u;
   size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
   for (; p->slot[s]; s = (s + 1) & mask) {
     const Pair *q = &p->at[p->slot[s] - 1];
-    if (q->left == left && q->right == right) break;
+    if (q->left == left && q->right == right)
+      break;
   }
   return s;
 }
 static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
   return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
 }
-static void pairs_free(Pairs *p) { free(p->at); free(p->slot); *p = (Pairs){0}; }
+static void pairs_free(Pairs *p) {
+  free(p->at);
+  free(p->slot);
+  *p = (Pairs){0};
+}
 
 static int pairs_grow(Pairs *p, Error *e) {
   Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
@@ -46,14 +56,17 @@ static int pairs_grow(Pairs *p, Error *e) {
     q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
   }
   pairs_free(e->status ? &q : p);
-  if (!e->status) *p = q;
+  if (!e->status)
+    *p = q;
   return e->status;
 }
 
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   int64_t number = pairs_find(p, left, right);
-  if (number >= 0) return number;
-  if (p->size == p->room && pairs_grow(p, e)) return -1;
+  if (number >= 0)
+    return number;
+  if (p->size == p->room && pairs_grow(p, e))
+    return -1;
   p->at[p->size] = (Pair){.left = left, .right = right};
   p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
   return (int64_t)p->size - 1;
@@ -62,48 +75,64 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 /* ---- 2  Training --- */
 
 
-enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number nodes and symbols */
+/* so that 32 bits number nodes and symbols */
+enum { TRAIN_BYTES_MAX = 1 << 30 };
 typedef struct BpeTrainer {
-  Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
-                 /* count, how often it is in the text; last, where in symbols it starts */
+  /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
+  Pairs nodes;
+                 /* count, how often it is in the text; last, where in symbols
+                  * it starts */
   Ids symbols;   /* the ids that spell words, a -1 after each */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
 } BpeTrainer;
 
 /* Counts a text's words; at first sight each is spelled by its bytes. */
-static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
+static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n,
+                      Error *e) {
   for (size_t at = 0, length; at < n; at += strlen(DOCUMENT_END))
-    for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
+    for (size_t end = at + document_length(text + at, n - at); at < end;
+         at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
       for (size_t i = 0; i < length && !e->status; i++)
         node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-      if (e->status) return;
+      if (e->status)
+        return;
       Pair *word = &r->nodes.at[node];
-      if (word->count++ > 0) continue;
+      if (word->count++ > 0)
+        continue;
       word->last = (uint32_t)r->symbols.size;
-      for (size_t i = 0; i < length; i++) id_add(&r->symbols, TOKEN_BYTE + text[at + i], e);
+      for (size_t i = 0; i < length; i++)
+        id_add(&r->symbols, TOKEN_BYTE + text[at + i], e);
       id_add(&r->symbols, -1, e);
     }
 }
 
-/* Adds the pairs of word k, or with sign -1 takes them away; of what only begins words, 0 times. */
+/* Adds the pairs of word k, or with sign -1 takes them away; of what only
+ * begins words, 0 times. */
 static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
   const Pair *word = &r->nodes.at[k];
   for (const int32_t *s = r->symbols.at + word->last; s[1] >= 0; s++) {
     int64_t number = pairs_number(&r->pairs, s[0], s[1], e);
-    if (number >= 0) r->pairs.at[number].count += sign * word->count;
+    if (number >= 0)
+      r->pairs.at[number].count += sign * word->count;
   }
 }
 
-/* In every word the token `made` takes the place of a pair, from left to right. */
-static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
+/* In every word the token `made` takes the place of a pair, from left to
+ * right. */
+static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made,
+                      Error *e) {
   for (size_t k = 0; k < r->nodes.size && !e->status; k++) {
-    if (!r->nodes.at[k].count) continue;   /* it only begins words */
+    /* it only begins words */
+    if (!r->nodes.at[k].count)
+      continue;
     int32_t *s = r->symbols.at + r->nodes.at[k].last, *to;
-    while (s[1] >= 0 && (s[0] != left || s[1] != right)) s++;
-    if (s[1] < 0) continue;
-    word_count(r, k, -1, e);   /* all of its pairs are there */
+    while (s[1] >= 0 && (s[0] != left || s[1] != right))
+      s++;
+    if (s[1] < 0)
+      continue;
+    word_count(r, k, -1, e); /* all of its pairs are there */
     for (to = s; *s >= 0; s++) {
       bool here = s[0] == left && s[1] == right;
       *to++ = here ? made : *s;
@@ -114,38 +143,51 @@ static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, 
   }
 }
 
-/* The most frequent pair: of equals the lowest left id, then right id. NULL when none occurs twice:
- * merging it would save nothing. */
+/* The most frequent pair: of equals the lowest left id, then right id. NULL
+ * when none occurs twice: merging it would save nothing. */
 static const Pair *bpe_best(const BpeTrainer *r) {
   const Pair *best = NULL;
   for (size_t i = 0; i < r->pairs.size; i++) {
     const Pair *p = &r->pairs.at[i];
-    if (p->count < (best ? best->count : 2)) continue;
+    if (p->count < (best ? best->count : 2))
+      continue;
     if (!best || p->count > best->count || p->left < best->left ||
-        (p->left == best->left && p->right < best->right)) best = p;
+        (p->left == best->left && p->right < best->right))
+      best = p;
   }
   return best;
 }
 
-static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
+static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n,
+                           int vocab, Error *e) {
   BpeTrainer r = {0};
   *t = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
-    return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
-                TOKENIZER_VOCAB_MAX, vocab);
+    return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048",
+                TOKEN_MERGE, TOKENIZER_VOCAB_MAX, vocab);
   if (n > TRAIN_BYTES_MAX)
-    return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-  if (!tokenizer_begin(t, vocab, e)) bpe_words(&r, text, n, e);
-  for (size_t k = 0; k < r.nodes.size && !e->status; k++) word_count(&r, k, 1, e);
+    return fail(
+        e, 1,
+        "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+  if (!tokenizer_begin(t, vocab, e))
+    bpe_words(&r, text, n, e);
+  for (size_t k = 0; k < r.nodes.size && !e->status; k++)
+    word_count(&r, k, 1, e);
   while (!e->status && t->vocab < vocab) {
     const Pair *best = bpe_best(&r);
     if (!best)
-      fail(e, 1, "training text: too few pairs to merge. Try: more text, or --vocab %d", t->vocab);
+      fail(e, 1,
+           "training text: too few pairs to merge. Try: more text, or --vocab "
+           "%d",
+           t->vocab);
     else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
       bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
-  if (e->status) tokenizer_free(t);
-  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
+  if (e->status)
+    tokenizer_free(t);
+  pairs_free(&r.nodes);
+  pairs_free(&r.pairs);
+  ids_free(&r.symbols);
   return e->status;
 }
 
@@ -172,7 +214,8 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
 }
 static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   Bytes file = {0};
-  if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
+  if (!tokenizer_bytes(t, &file, e))
+    file_write(path, file.at, file.size, e);
   bytes_free(&file);
   return e->status;
 }
@@ -180,21 +223,26 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* ---- 4  tokenize train FILE .. --out FILE --- */
 
 static int vocabulary_train(Settings *s, Error *e) {
-  enum { TOLD_BYTES = 8000000 };   /* of --grammar */
+  enum { TOLD_BYTES = 8000000 }; /* of --grammar */
   Tokenizer t = {0};
   Bytes in = {0};
   const int n = s->n_words;
   if (n < 2 && !s->data.grammar[0])
-    return fail(e, 2, "tokenize train: expected texts or --grammar FILE. %s", HINT);
+    return fail(e, 2, "tokenize train: expected texts or --grammar FILE. %s",
+                HINT);
   if (!s->out[0])
     return fail(e, 2, "tokenize train: expected --out FILE. %s", HINT);
-  if (outputs_ready(s, (const char *[]){s->out}, 1, e)) return e->status;
-  for (int i = 1; i < n && !e->status; i++) text_read(s->words[i], &in, e);
-  if (s->data.grammar[0]) grammar_documents(s, 1, TOLD_BYTES, &in, e);
+  if (outputs_ready(s, (const char *[]){s->out}, 1, e))
+    return e->status;
+  for (int i = 1; i < n && !e->status; i++)
+    text_read(s->words[i], &in, e);
+  if (s->data.grammar[0])
+    grammar_documents(s, 1, TOLD_BYTES, &in, e);
   int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-  size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);   /* that text_read adds */
-  if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e)
-      && !tokenizer_save(s->out, &t, e))
+  /* that text_read adds */
+  size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);
+  if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e) &&
+      !tokenizer_save(s->out, &t, e))
     printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size - ends, s->out);
   tokenizer_free(&t);
   bytes_free(&in);
@@ -211,22 +259,22 @@ static int verb_tokenize(Settings *s, Error *e) {
   const char *path = s->n_words > 1 ? s->words[1] : "-";
   bool encode = !strcmp(what, "encode");
   if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
-    fail(e, 2, "tokenize %s: expected train, encode or decode. %s", what,
-         HINT);
-  else if (data_open_tokenizer(d, &s->data, e) || first_open(d, &s->data, 0, e)
-           || file_read(path, &w.in, e))
+    fail(e, 2, "tokenize %s: expected train, encode or decode. %s", what, HINT);
+  else if (data_open_tokenizer(d, &s->data, e) ||
+           first_open(d, &s->data, 0, e) || file_read(path, &w.in, e))
     ;
   else if (encode) {
     if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
-      fprintf(stderr, "sink: %s: its byte order mark is tokenized, too\n", path);
+      fprintf(stderr, "sink: %s: its byte order mark is tokenized, too\n",
+              path);
     if (s->data.bos)
       id_add(&w.ids, t->bos, e);
     tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
-             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* encode's */
+  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e) &&
+             !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
+    bool blank = t->blank && w.out.size && w.out.at[0] == ' '; /* encode's */
     if (w.out.size)
       fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
   }
@@ -238,7 +286,8 @@ static int vocabulary_tokenize(Settings *s, Error *e) {
   if (train)
     return settings_refuse_idle(s, e) ? e->status : vocabulary_train(s, e);
   if (s->out[0] || s->force)
-    return fail(e, 2, "--%s: has an effect only with tokenize train. Try: leave it out",
-                s->out[0] ? "out" : "force");
+    return fail(
+        e, 2, "--%s: has an effect only with tokenize train. Try: leave it out",
+        s->out[0] ? "out" : "force");
   return verb_tokenize(s, e);
 }
