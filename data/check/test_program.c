@@ -21,7 +21,8 @@
 #include "programs.c"
 
 /* What ./paper has for --resume. */
-static const Program GOES_ON = {.name = "sink", .start = trainer_resume, .log = log_keep};
+static const Program GOES_ON = {
+  .name = "sink", .start = trainer_resume, .log = log_keep};
 
 /* =============================================================================
  * 1  Config */
@@ -29,22 +30,23 @@ static const Program GOES_ON = {.name = "sink", .start = trainer_resume, .log = 
 /* Without flags: the paper's default, row 0, on every axis, at the sizes of a
  * minute's run. */
 static void config__defaults(Test *t) {
-  const Config c = config_of(t, ""), want = {.layers = 4,
-                                             .heads = 2,
-                                             .kv_heads = 2,
-                                             .dim = 64,
-                                             .head_dim = 32,
-                                             .ffn = 128,
-                                             .vocab = 2048,
-                                             .context = 128,
-                                             .rotary_dims = 32,
-                                             .rope_base = 10000,
-                                             .norm_eps = 1e-5,
-                                             .scale = 1,
-                                             .soft_cap = NAN,
-                                             .clip_high = 1,
-                                             .extra_logit = NAN,
-                                             .extra_norm = 1};
+  const Config c = config_of(t, "");
+  const Config want = {.layers = 4,
+                       .heads = 2,
+                       .kv_heads = 2,
+                       .dim = 64,
+                       .head_dim = 32,
+                       .ffn = 128,
+                       .vocab = 2048,
+                       .context = 128,
+                       .rotary_dims = 32,
+                       .rope_base = 10000,
+                       .norm_eps = 1e-5,
+                       .scale = 1,
+                       .soft_cap = NAN,
+                       .clip_high = 1,
+                       .extra_logit = NAN,
+                       .extra_norm = 1};
   fact(t, !differs(&c, &want), "--%s has another default", differs(&c, &want));
 }
 
@@ -79,10 +81,8 @@ static void left_out__words(Test *t) {
       fact(t, left_out(LIST[k].name, argc, argv) == ROWS[i].out[k],
            "row %d: %s", i, LIST[k].name);
     const char *unknown = word_unknown(LIST, 3, argc, argv);
-    fact(t,
-         ROWS[i].unknown ? unknown && !strcmp(unknown, ROWS[i].unknown)
-                         : !unknown,
-         "row %d", i);
+    const char *want = ROWS[i].unknown;
+    fact(t, want ? unknown && !strcmp(unknown, want) : !unknown, "row %d", i);
   }
 }
 
@@ -120,10 +120,9 @@ static void trainer_step__learns(Test *t) {
 /* Two forwards of 4 sequences are one of 8, and a step's loss is the mean over
  * its forwards. */
 static void trainer_step__accumulates(Test *t) {
-  Trainer *one = trainer_of(t, "--optimizer sgd --clip 0 --batch 8"),
-          *two =
-              trainer_of(t,
-                         "--optimizer sgd --clip 0 --batch 4 --accumulate 2");
+  Trainer *one = trainer_of(t, "--optimizer sgd --clip 0 --batch 8");
+  Trainer *two =
+      trainer_of(t, "--optimizer sgd --clip 0 --batch 4 --accumulate 2");
   for (int step = 1; step <= 3; step++) {
     within(t, steps_of(t, two, step), steps_of(t, one, step), 100 * REAL_EPS,
            "step %d", step);
@@ -164,22 +163,22 @@ static void trainer_step__by_hand(Test *t) {
     Trainer *r = trainer_of(t, all);
     real *before = reals_of(t, r->m.count);
     for (int step = 0; step < 10; step++) {
-      const double left = (step - warmup) / (10.0 - warmup),
-                   lr = left < 0 ? top * (step + 1) / warmup
-                                 : least + (top - least) *
-                                               (1 + cos(acos(-1) * left)) / 2;
+      const double left = (step - warmup) / (10.0 - warmup);
+      const double wave = (1 + cos(acos(-1) * left)) / 2;
+      const double lr = left < 0 ? top * (step + 1) / warmup
+                                 : least + (top - least) * wave;
       double square = 0, moved = 0, worst = 0;
       copy(before, r->m.params, r->m.count);
       steps_of(t, r, step + 1);
-      const double clip = ROWS[row].clip > 0 ? ROWS[row].clip : r->norm,
-                   shrink = ROWS[row].clip > 0 ? clip / (r->norm + 1e-6) : 1;
+      const double clip = ROWS[row].clip > 0 ? ROWS[row].clip : r->norm;
+      const double shrink = ROWS[row].clip > 0 ? clip / (r->norm + 1e-6) : 1;
       for (int k = 0; k < r->m.n_tensors; k++) {
         const Tensor *x = r->m.all[k];
         const bool decays = x->matrix || !strstr(flags, "matrices");
         for (idx i = 0; i < tensor_count(x); i++) {
-          const double g = (double)x->d[i], now = (double)x->w[i],
-                       kept = (1 - decays * lr * ROWS[row].wd) *
-                              (double)before[x->w - r->m.params + i];
+          const double g = (double)x->d[i], now = (double)x->w[i];
+          const double was = (double)before[x->w - r->m.params + i];
+          const double kept = (1 - decays * lr * ROWS[row].wd) * was;
           worst = larger(worst, fabs(now - (kept - lr * shrink * g)));
           square += g * g;
           moved += (now - kept) * (now - kept);
@@ -193,7 +192,10 @@ static void trainer_step__by_hand(Test *t) {
       fact(t, r->norm > 0.02, "%s: norm %g", flags, r->norm);
     }
   }
-  /* AdamW's first step is lr, whatever the gradient's size */
+}
+
+/* AdamW's first step is lr, whatever the gradient's size. */
+static void trainer_step__adamw_first(Test *t) {
   int near = 0;
   Trainer *r = trainer_of(t, "--lr 0.5 --warmup 0 --wd 0");
   real *before = reals_of(t, r->m.count);
@@ -207,7 +209,6 @@ static void trainer_step__by_hand(Test *t) {
 
 /* A run that breaks says at which step and in which tensor or block. */
 static void trainer_step__diverges(Test *t) {
-  /* every block is sound, the unembedding is not */
   static const struct {
     const char *flags, *tensor;
     double value;
@@ -217,10 +218,8 @@ static void trainer_step__diverges(Test *t) {
     {"--layers 3", "l0.wo", INFINITY, "block 1 of 3, after its heads: "},
     {"--layers 3 --place post", "l2.w3", NAN,
      "block 3 of 3, after its heads: "},
+    /* every block is sound, the unembedding is not */
     {"", "wcls", INFINITY, ""}};
-  static const char *const WILD[] = {
-    "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
-    "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
   Progress p = {.quiet = true};
   EACH (i, ROWS) {
     Trainer *r = trainer_of(t, ROWS[i].flags);
@@ -234,9 +233,13 @@ static void trainer_step__diverges(Test *t) {
     /* nor does an evaluation pass over it */
     for (int look = 0; look < 3; look++) {
       r->loss = 1;
-      int status = look > 1 ? train_run(r, &p, fresh(t))
-                   : look   ? look_at_sink(r, &p, fresh(t))
-                            : trained_loss(&r->norm, r, 4, fresh(t));
+      int status = 0;
+      if (look == 0)
+        status = trained_loss(&r->norm, r, 4, fresh(t));
+      else if (look == 1)
+        status = look_at_sink(r, &p, fresh(t));
+      else
+        status = train_run(r, &p, fresh(t));
       fact(t,
            status == 1 && strstr(t->e.text, ROWS[i].said) &&
                strstr(t->e.text, "diverges") &&
@@ -248,6 +251,15 @@ static void trainer_step__diverges(Test *t) {
     fact(t, last && !strncmp(last + 3, t->e.text, strlen(t->e.text)),
          "%d: no log", i);
   }
+}
+
+/* A training whose rate is too large ends so by itself, and the log has room
+ * for such numbers. */
+static void trainer_step__diverges_wild(Test *t) {
+  static const char *const WILD[] = {
+    "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
+    "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
+  Progress p = {.quiet = true};
   EACH (f, WILD) {
     char step[40];
     Trainer *r = trainer_of(t, WILD[f]);
@@ -259,7 +271,6 @@ static void trainer_step__diverges(Test *t) {
              strstr(t->e.text, "NaN or infinity: this"),
          "%s: %s%s", WILD[f], step, t->e.text);
     note(t, "%.60s  ", t->e.text);
-    /* the log has room for such numbers */
     r->norm = r->lr = p.now[NORM_RATIO] = r->loss_sum = 1e300;
     Bytes *log = bytes_of(t);
     fact(t,
@@ -271,9 +282,9 @@ static void trainer_step__diverges(Test *t) {
   }
 }
 
-/* A trainer without data and with a handful of parameters, so that a checkpoint
- * is small; every number of a run that a checkpoint keeps has a value of its
- * own. */
+/* A trainer without data and with a handful of parameters, so that a
+ * checkpoint is small; every number of a run that a checkpoint keeps has a
+ * value of its own. */
 static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
   Error *e = fresh(t);
   scratch_open();
@@ -415,8 +426,8 @@ static void checkpoint_read__damage(Test *t) {
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of
  * the text right. */
 static bool replaced(Bytes *b, const char *was, const char *by) {
-  const size_t n = strlen(was), m = strlen(by),
-               text = (size_t)number_at(b->at + 16, 8);
+  const size_t n = strlen(was), m = strlen(by);
+  const size_t text = (size_t)number_at(b->at + 16, 8);
   size_t at = 0;
   Error e = {0};
   Bytes out = {0};
@@ -434,52 +445,46 @@ static bool replaced(Bytes *b, const char *was, const char *by) {
   return true;
 }
 
-/* Wrong contents under a right checksum: in the head, where a number of so many
- * bytes is, its new value, and what is said; in the text, a line, and what it
- * becomes. */
+/* Wrong contents: in the head, where a number of so many bytes is, its new
+ * value, and what is said; in the text, a line, and what it becomes. */
+enum { SHORTER = -12, LONGER = -1 }; /* the file, by 12 bytes and by 8 */
+static const struct {
+  int at, bytes;
+  uint64_t value;
+  const char *said;
+} HOSTILE_NUMBERS[] = {
+  {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"},
+  {8, 4, UINT32_MAX, "version"}, {12, 4, 2, ""}, {12, 4, 12, ""},
+  {16, 8, 0, ""}, {16, 8, 1, ""}, {16, 8, UINT64_MAX, ""},
+  {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""},
+  {SHORTER, 0, 0, ""}, {LONGER, 0, 0, ""}};
+static const char *const HOSTILE_TEXTS[][2] = {
+  {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers 2000000000\n"},
+  {"heads 1\n", "heads 0\n"}, {"layers 1\n", "layers -1\n"},
+  {"accumulate 1\n", "accumulate 0\n"}, {"vocab 4\n", "vocab 0\n"},
+  {"heads 1\n", "heads -1\n"}, {"fix-token 2\n", "fix-token -2\n"},
+  {"window 0\n", "window -5\n"}, {"dim 2\n", "dim 0\n"},
+  {"kv-heads 1\n", "kv-heads -1\n"}, {"pos rotary\n", "pos nowhere\n"},
+  {"dim 2\n", "dim -2\n"}, {"layers 1\n", "layers 1e300\n"},
+  {"context 4\n", "context -4\n"}, {"ffn 1\n", "ffn -1\n"},
+  {"sim exp\n", "sim identity\n"}, {"layers 1\n", "layers inf\n"},
+  {"ffn 1\n", "ffn 0\n"}, {"layers 1\n", "layers nan\n"},
+  {"layers 1\n", "layers 1.5\n"}, {"vocab 4\n", "vocab -4\n"},
+  {"layers 1\n", "layers 1 2\n"}, {"prefix 0\n", "prefix -1\n"},
+  {"vocab 4\n", "vocab 5\n"}, {"dim 2\n", "dim 1048576\n"},
+  {"layers 1\n", "nobody 1\n"}, {"layers 1\n", "layers\n"},
+  {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+  {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
+  {"random-tokens 1,2\n",
+   "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
+   "17,18,19,20,21,22,23,24,25,26,27\n"}};
+
+/* Those under a right checksum are refused, and a wrong number of
+ * parameters. */
 static void checkpoint_read__hostile(Test *t) {
-  /* the file, by 12 bytes and by 8 */
-  enum { SHORTER = -12, LONGER = -1 };
-  static const struct {
-    int at, bytes;
-    uint64_t value;
-    const char *said;
-  } NUMBERS[] = {
-    {0, 1, 'X', "expected a checkpoint"}, {8, 4, 2, "version"},
-    {8, 4, UINT32_MAX, "version"},
-    {12, 4, 2, ""}, {12, 4, 12, ""}, {16, 8, 0, ""}, {16, 8, 1, ""},
-    {16, 8, UINT64_MAX, ""},
-    {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""},
-    {SHORTER, 0, 0, ""},
-    {LONGER, 0, 0, ""}};
-  static const char *const TEXTS[][2] = {
-    {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers 2000000000\n"},
-    {"heads 1\n", "heads 0\n"},
-    {"layers 1\n", "layers -1\n"}, {"accumulate 1\n", "accumulate 0\n"},
-    {"vocab 4\n", "vocab 0\n"},
-    {"heads 1\n", "heads -1\n"}, {"fix-token 2\n", "fix-token -2\n"},
-    {"window 0\n", "window -5\n"},
-    {"dim 2\n", "dim 0\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
-    {"pos rotary\n", "pos nowhere\n"},
-    {"dim 2\n", "dim -2\n"}, {"layers 1\n", "layers 1e300\n"},
-    {"context 4\n", "context -4\n"},
-    {"ffn 1\n", "ffn -1\n"}, {"sim exp\n", "sim identity\n"},
-    {"layers 1\n", "layers inf\n"},
-    {"ffn 1\n", "ffn 0\n"}, {"layers 1\n", "layers nan\n"},
-    {"layers 1\n", "layers 1.5\n"},
-    {"vocab 4\n", "vocab -4\n"}, {"layers 1\n", "layers 1 2\n"},
-    {"prefix 0\n", "prefix -1\n"},
-    {"vocab 4\n", "vocab 5\n"}, {"dim 2\n", "dim 1048576\n"},
-    {"layers 1\n", "nobody 1\n"},
-    {"layers 1\n", "layers\n"}, {"scale 1\n", "scale nan\n"},
-    {"batch 8\n", "batch -8\n"},
-    {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
-    {"random-tokens 1,2\n",
-     "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
-     "17,18,19,20,21,22,23,24,25,26,27\n"}};
   enum {
-    N = sizeof NUMBERS / sizeof *NUMBERS,
-    M = sizeof TEXTS / sizeof *TEXTS
+    N = sizeof HOSTILE_NUMBERS / sizeof *HOSTILE_NUMBERS,
+    M = sizeof HOSTILE_TEXTS / sizeof *HOSTILE_TEXTS
   };
   Trainer r;
   if (!smallest_trainer(t, &r, ""))
@@ -489,23 +494,26 @@ static void checkpoint_read__hostile(Test *t) {
   for (int i = 0; i < N + M + 8; i++) {
     Bytes *w = bytes_of(t);
     bytes_add(w, b->at, b->size, fresh(t));
+    const char *what = "a number";
     if (i < N) {
-      for (int k = 0; k < NUMBERS[i].bytes; k++)
-        w->at[NUMBERS[i].at + k] = (unsigned char)(NUMBERS[i].value >> 8 * k);
-      if (NUMBERS[i].at == SHORTER)
+      const int at = HOSTILE_NUMBERS[i].at;
+      for (int k = 0; k < HOSTILE_NUMBERS[i].bytes; k++)
+        w->at[at + k] = (unsigned char)(HOSTILE_NUMBERS[i].value >> 8 * k);
+      if (at == SHORTER)
         w->size -= 12;
-      if (NUMBERS[i].at == LONGER)
+      if (at == LONGER)
         bytes_number(w, 0, 8, &t->e);
-    } else if (i < N + M)
-      fact(t, replaced(w, TEXTS[i - N][0], TEXTS[i - N][1]), "no %s",
-           TEXTS[i - N][0]);
-    /* of the number of parameters */
-    else
-      w->at[count + i - N - M] ^= 1;
+    } else if (i < N + M) {
+      const char *const *text = HOSTILE_TEXTS[i - N];
+      fact(t, replaced(w, text[0], text[1]), "no %s", text[0]);
+      what = text[1];
+    } else
+      w->at[count + i - N - M] ^= 1; /* of the number of parameters */
     seal(w);
-    fact(t, checkpoint_refused(w->at, w->size, i < N ? NUMBERS[i].said : ""),
-         "%d is read: %s", i,
-         i >= N && i < N + M ? TEXTS[i - N][1] : "a number");
+    fact(t,
+         checkpoint_refused(w->at, w->size,
+                            i < N ? HOSTILE_NUMBERS[i].said : ""),
+         "%d is read: %s", i, what);
   }
   r.step = 8;
   b = checkpoint_of(t, &r, true);
@@ -521,8 +529,8 @@ static void checkpoint_read__other_precision(Test *t) {
   if (!smallest_trainer(t, &r, ""))
     return;
   Bytes *b = checkpoint_of(t, &r, true), *w = bytes_of(t);
-  const size_t run = b->size - 40,
-               head = 24 + (size_t)number_at(b->at + 16, 8) + 52;
+  const size_t run = b->size - 40;
+  const size_t head = 24 + (size_t)number_at(b->at + 16, 8) + 52;
   const real *parts[3] = {r.m.params, r.m1, r.m2};
   bytes_add(w, b->at, head, fresh(t));
   w->at[12] = OTHERS;
@@ -617,39 +625,38 @@ static void checkpoint__continues(Test *t) {
        "another shard: %s", e.text);
 }
 
+#define ON "/on.ckpt"
+static const struct {
+  const char *flag, *value, *out;
+  int step, status;
+  const char *said;
+} RESUMED[] = {
+  {"--lr", "0.01", ON, 4, 0, ""},
+  {"--variant", "alibi", ON, 0, 2, "--pos alibi: "},
+  {"--lr", "0.02", ON, 0, 2, "--lr 0.02: "}, {"--heads", "2", ON, 4, 0, ""},
+  {"--heads", "3", ON, 0, 2, "--heads 3: "},
+  {"--save-every", "2", ON, 4, 0, ""}, {"--kv-heads", "2", ON, 4, 0, ""},
+  {"--random-tokens", "3", ON, 0, 2, "has none"},
+  {"--seed", "4", ON, 0, 2, "has 3"},
+  {"--first-tokens", "4", ON, 0, 2, "has none"},
+  {"--kv-heads", "1", ON, 0, 2, "--kv-heads 1: "},
+  {"--threads", "3", ON, 4, 0, ""}, {"--steps", "40", ON, 4, 0, ""},
+  {"--batch", "8", ON, 0, 2, "--batch 8: "}, {"--steps", "4", ON, 4, 0, ""},
+  {"--sim", "sigmoid", ON, 0, 2, "has exp"}, {"--log-every", "2", ON, 4, 0, ""},
+  {"--n", "50", ON, 4, 0, ""}, {"--eps", "0.2", ON, 0, 2, "--eps 0.2: "},
+  {"--steps", "3", ON, 0, 2, "has already done 4"},
+  {"--grammar", SCRATCH "/other.grammar", ON, 0, 1,
+   "the text it was trained on"},
+  {"--text", SCRATCH "/tale.txt", ON, 0, 1,
+   "expected the text it was trained on"},
+  {"--tokenizer", SCRATCH "/other.tok", ON, 0, 1, "expected the tokenizer"},
+  {"--out", SCRATCH "/bare.ckpt", ON, 0, 1, "has only parameters"},
+  {"--out", SCRATCH "/tale.tok", ON, 0, 1, "expected a checkpoint"},
+  {"--out", SCRATCH "/none", ON, 0, 0, ""}};
+
 /* --resume: every flag may be repeated, and but for three none be changed.
  * Other data and files are told apart. */
 static void trainer_begin__refuses(Test *t) {
-  static const char ON[] = "/on.ckpt";
-  const struct {
-    const char *flag, *value, *out;
-    int step, status;
-    const char *said;
-  } ROWS[] = {
-    {"--lr", "0.01", ON, 4, 0, ""},
-    {"--variant", "alibi", ON, 0, 2, "--pos alibi: "},
-    {"--lr", "0.02", ON, 0, 2, "--lr 0.02: "}, {"--heads", "2", ON, 4, 0, ""},
-    {"--heads", "3", ON, 0, 2, "--heads 3: "},
-    {"--save-every", "2", ON, 4, 0, ""},
-    {"--kv-heads", "2", ON, 4, 0, ""},
-    {"--random-tokens", "3", ON, 0, 2, "has none"},
-    {"--seed", "4", ON, 0, 2, "has 3"},
-    {"--first-tokens", "4", ON, 0, 2, "has none"},
-    {"--kv-heads", "1", ON, 0, 2, "--kv-heads 1: "},
-    {"--threads", "3", ON, 4, 0, ""},
-    {"--steps", "40", ON, 4, 0, ""}, {"--batch", "8", ON, 0, 2, "--batch 8: "},
-    {"--steps", "4", ON, 4, 0, ""}, {"--sim", "sigmoid", ON, 0, 2, "has exp"},
-    {"--log-every", "2", ON, 4, 0, ""}, {"--n", "50", ON, 4, 0, ""},
-    {"--eps", "0.2", ON, 0, 2, "--eps 0.2: "},
-    {"--steps", "3", ON, 0, 2, "has already done 4"},
-    {"--grammar", SCRATCH "/other.grammar", ON, 0, 1,
-     "the text it was trained on"},
-    {"--text", SCRATCH "/tale.txt", ON, 0, 1,
-     "expected the text it was trained on"},
-    {"--tokenizer", SCRATCH "/other.tok", ON, 0, 1, "expected the tokenizer"},
-    {"--out", SCRATCH "/bare.ckpt", ON, 0, 1, "has only parameters"},
-    {"--out", SCRATCH "/tale.tok", ON, 0, 1, "expected a checkpoint"},
-    {"--out", SCRATCH "/none", ON, 0, 0, ""}};
   Settings s;
   Trainer run, *on = trainer_of(t, "");
   Error e = {0};
@@ -661,24 +668,24 @@ static void trainer_begin__refuses(Test *t) {
   if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
     tokenizer_save(SCRATCH "/other.tok", &k, &e);
   fact(t, !e.status, "%s", e.text);
-  EACH (i, ROWS) {
-    const char *flag = ROWS[i].flag, *value = ROWS[i].value;
+  EACH (i, RESUMED) {
+    const char *flag = RESUMED[i].flag, *value = RESUMED[i].value;
     char *argv[2] = {(char *)(uintptr_t)flag, (char *)(uintptr_t)value};
-    if (!resume_settings_of(t, &s, "", "", ROWS[i].out, argv, 2))
+    if (!resume_settings_of(t, &s, "", "", RESUMED[i].out, argv, 2))
       return;
     s.program = &GOES_ON;
     if (!strcmp(flag, "--text"))
       s.data.grammar[0] = 0;
     const int status = trainer_begin(&run, &s, "", fresh(t));
     fact(t,
-         status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&
+         status == RESUMED[i].status && strstr(t->e.text, RESUMED[i].said) &&
              (!status ||
               (strstr(t->e.text, "Try: ") && !strchr(t->e.text, '\n'))),
          "row %d, %s %s: status %d, %s", i, flag, value, status, t->e.text);
     if (status)
       continue;
     fact(t,
-         run.step == ROWS[i].step && run.m.c.heads == 2 && run.start == 0 &&
+         run.step == RESUMED[i].step && run.m.c.heads == 2 && run.start == 0 &&
              (strcmp(flag, "--steps") || run.s.train.steps == atoi(value)),
          "row %d, %s %s: step %ld of %d", i, flag, value, run.step,
          run.s.train.steps);
@@ -687,14 +694,25 @@ static void trainer_begin__refuses(Test *t) {
   tokenizer_free(&k);
 }
 
+/* A training of 20 steps, with looks every third, stopped as by Ctrl-C: without
+ * a last look. */
+static Trainer *stopped_at(Test *t, const char *flags, int stop) {
+  Trainer *part = trainer_of(t, flags);
+  while (part->step < stop && !trainer_step(part, &t->e))
+    if (part->step % 3 == 0 || part->step == 20) {
+      part->loss_steps = 0;
+      part->loss_sum = 0;
+    }
+  return part;
+}
+
 /* The log of a run that goes on: what came after the checkpoint is cut off and
  * written again, and a file with a gap, or of something else, is refused and
  * stays as it was. */
 static void train_run__continues_the_log(Test *t) {
   static const char FLAGS[] =
       "--extra k --steps 20 --log-every 3 --first-tokens 5";
-  /* in between, behind a line, done */
-  static const int STOPS[] = {1, 6, 20};
+  static const int STOPS[] = {1, 6, 20}; /* in between, behind a line, done */
   Settings s;
   Trainer on, *r = trainer_of(t, FLAGS);
   Progress p;
@@ -720,13 +738,7 @@ static void train_run__continues_the_log(Test *t) {
       {log.size, "# step 7: NaN\n", true}, {log.size, "# step 2: a\n9", true},
       {0, "", false}, {head, "", stop < 3}, {30, "", false},
       {head, "7", stop < 3}};
-    /* stopped as by Ctrl-C: no last look */
-    Trainer *part = trainer_of(t, FLAGS);
-    while (part->step < stop && !trainer_step(part, &e))
-      if (part->step % 3 == 0 || part->step == 20) {
-        part->loss_steps = 0;
-        part->loss_sum = 0;
-      }
+    Trainer *part = stopped_at(t, FLAGS, stop);
     EACH (i, ROWS) {
       Bytes *left = bytes_of(t);
       if (!resume_settings_of(t, &s, FLAGS, "", "/on.ckpt", NULL, 0))
@@ -803,11 +815,9 @@ static void checkpoint_write__no_room(Test *t) {
 /* A run: a line of the log every --log-every steps and at the end, the last
  * step's checkpoint. */
 static void train_run__leaves(Test *t) {
-  Trainer back,
-      *by_hand = trainer_of(t, "--extra k --steps 10 --accumulate 2"),
-      *r = trainer_of(
-          t,
-          "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2");
+#define TEN "--extra k --steps 10 --accumulate 2 "
+  Trainer back, *by_hand = trainer_of(t, TEN);
+  Trainer *r = trainer_of(t, TEN "--log-every 4 --save-every 3");
   Progress p;
   Error e = {0};
   snprintf(r->s.log, sizeof r->s.log, SCRATCH "/log.csv");
@@ -822,11 +832,14 @@ static void train_run__leaves(Test *t) {
        line = strtok(NULL, "\n"), lines++) {
     int n = sscanf(line, "%ld,%lf,%lf,%*f,%*f,%lf,%*f,%lf", &step, &tokens,
                    &loss, &alpha1, &star);
-    fact(t,
-         !lines ? !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33)
-                : n == 5 && step == (lines < 3 ? 4 * lines : 10) &&
-                      tokens == (double)step * 128,
-         "line %d: %s", lines, line);
+    if (!lines)
+      fact(t, !strncmp(line, "step,tokens,loss,norm,lr,alpha_1,", 33), "%s",
+           line);
+    else
+      fact(t,
+           n == 5 && step == (lines < 3 ? 4 * lines : 10) &&
+               tokens == (double)step * 128,
+           "line %d: %s", lines, line);
   }
   fact(t, lines == 4, "%d lines", lines);
   /* the mean of the steps since the line before */
@@ -845,8 +858,14 @@ static void train_run__leaves(Test *t) {
     trainer_free(&back);
   }
   fact(t, !e.status, "%s", e.text);
-  /* a log that has no room leaves the model */
-  r = trainer_of(t, "--steps 3");
+}
+
+/* A log that has no room leaves the model. */
+static void train_run__no_log(Test *t) {
+  Trainer back, *r = trainer_of(t, "--steps 3");
+  Progress p;
+  Error e = {0};
+  progress_start(&p, "test", true);
   snprintf(r->s.log, sizeof r->s.log, SCRATCH "/full.csv");
   snprintf(r->s.out, sizeof r->s.out, SCRATCH "/full.ckpt");
   file_write(SCRATCH "/full.csv.new/file", "", 0, &e);
@@ -1036,6 +1055,33 @@ static void demo_run__verdict(Test *t) {
        "two runs differ");
 }
 
+/* The page of a demo whose arms all diverged: no verdict, but the step of
+ * each. Returns the last arm's page without the time it took; *end is the
+ * first arm's step. */
+static char *diverged_page(Test *t, const Settings *s, const char *how,
+                           int *end) {
+  FILE *out = printing();
+  const int status = demo_run(s, out, fresh(t));
+  char *page = printed(t, out), *last = strstr(page, " s on ");
+  while (last && last > page && last[-1] != '\n')
+    last--;
+  if (last)
+    *last = 0;
+  fact(t, status == 1 && strstr(t->e.text, "diverges here"),
+       "%s: status %d: %s", how, status, t->e.text);
+  for (int i = 0; i < 3; i++) {
+    char says[60];
+    snprintf(says, sizeof says, "No verdict, since %s diverged: step ",
+             RUN_ARMS[i].name);
+    const char *at = strstr(page, says);
+    fact(t, at != NULL, "%s: %s in %s", how, says, page);
+    if (at && !i)
+      *end = atoi(at + strlen(says));
+  }
+  fact(t, !strstr(page, "Rule:") && !strstr(page, "nan"), "%s: %s", how, page);
+  return page;
+}
+
 /* Arms that diverge, with a checkpoint, without one, and by their last update,
  * so that no step tells: no verdict, and --resume ends in the same page and
  * files, from all of them and from some. The third is for float: in double a
@@ -1051,7 +1097,7 @@ static void demo_run__diverged(Test *t) {
   s.program = &GOES_ON;
   for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
     Bytes was[6] = {{0}};
-    char *first = NULL, path[100], says[60];
+    char *first = NULL, path[100];
     int kept = 0, end = 0;
     settings_flags(&s, HOW[k], TRAIN, fresh(t));
     snprintf(s.out, sizeof s.out, SCRATCH "/arms");
@@ -1063,26 +1109,7 @@ static void demo_run__diverged(Test *t) {
       }
       s.resume = again > 0;
       s.force = !again;
-      FILE *out = printing();
-      int status = demo_run(&s, out, fresh(t));
-      char *page = printed(t, out), *last = strstr(page, " s on ");
-      while (last && last > page && last[-1] != '\n')
-        last--;
-      /* the time it took */
-      if (last)
-        *last = 0;
-      fact(t, status == 1 && strstr(t->e.text, "diverges here"),
-           "%s: status %d: %s", HOW[k], status, t->e.text);
-      for (int i = 0; i < 3; i++) {
-        snprintf(says, sizeof says, "No verdict, since %s diverged: step ",
-                 RUN_ARMS[i].name);
-        const char *at = strstr(page, says);
-        fact(t, at != NULL, "%s: %s in %s", HOW[k], says, page);
-        if (at && !i)
-          end = atoi(at + strlen(says));
-      }
-      fact(t, !strstr(page, "Rule:") && !strstr(page, "nan"), "%s: %s", HOW[k],
-           page);
+      char *page = diverged_page(t, &s, HOW[k], &end);
       fact(t, !first || !strcmp(first, page), "%s, again %d: %s", HOW[k], again,
            page);
       for (int i = 0; i < 6; i++) {
@@ -1194,8 +1221,7 @@ static char *sinks_page(Test *t, const Sinks *s, const Config *c, int rows,
 }
 
 /* Blocks without attention: no rows in alpha's map, a norm alone in the table,
- * no
- * part in a mean. */
+ * no part in a mean. */
 static void sinks_print__blocks_that_attend(Test *t) {
   Config c = config_of(t, "--layers 4 --dim 8");
   Sinks s = sinks_empty(t, &c);
@@ -1227,8 +1253,8 @@ static void sinks_print__blocks_that_attend(Test *t) {
   sinks_free(&s);
 }
 
-/* A dead model: a ratio of nothing to nothing is no 1, and its rows have no
- * entropy. */
+/* A dead model: a ratio of nothing to nothing is no 1, and its rows
+ * have no entropy. */
 static void sinks_print__nothing(Test *t) {
   Config c = config_of(t, "--layers 1 --dim 8");
   Sinks s = sinks_empty(t, &c);
@@ -1254,8 +1280,7 @@ static void sinks_print__nothing(Test *t) {
 
 /* The diagonal and the place before it, of rows 2 .. T: behind * and x*, whose
  * row is no token's. T = 3 has (0.2 + 0.3) / 2 and (0.8 + 0.1) / 2, whatever
- * row 1
- * has; T = 1 has none. */
+ * row 1 has; T = 1 has none. */
 static void sinks__self_and_prev(Test *t) {
   static const struct {
     const char *flags;
@@ -1305,7 +1330,9 @@ static void heat_map__print_alpha(Test *t) {
   for (int i = 0; i < 3 * 2 * 6; i++)
     s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
   for (int i = 0; i < 3 * 3 * 2 * 6; i++)
-    s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
+    s.over[i] = i / 36 == 1;
+  for (int i = 1; i < 36; i += 6)
+    s.over[i] = 0.25;
   for (int i = 0; i < 6; i++) {
     s.self[i] = 0.1 * i;
     s.prev[i] = 0.2 * i;
@@ -1613,58 +1640,60 @@ static void set_workers__says_so(Test *t) {
 /* A choice's constant; its word is the same in small letters, with - for _. */
 #define IS(axis, row) [axis##_##row] = #row
 
+static const struct {
+  const char *flag;
+  int rows;
+  const char *words[10];
+} CHOICES[] = {
+  {"pos", POS_ROWS,
+   {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
+    IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
+  {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
+  {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
+  {"place", PLACE_ROWS,
+   {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL), IS(PLACE, SANDWICH)}},
+  {"act", ACT_ROWS,
+   {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, GEGLUTANH),
+    IS(ACT, SWISH), IS(ACT, GELU), IS(ACT, RELU), IS(ACT, GELUTANH)}},
+  {"combine", COMBINE_ROWS, {IS(COMBINE, CONCAT), IS(COMBINE, ADD)}},
+  {"kernel", KERNEL_ROWS,
+   {IS(KERNEL, IDENTITY), IS(KERNEL, ELU), IS(KERNEL, MLP)}},
+  {"sim", SIM_ROWS,
+   {IS(SIM, EXP), IS(SIM, SIGMOID), IS(SIM, ELU), IS(SIM, IDENTITY),
+    IS(SIM, SOFTPICK), IS(SIM, RECTIFIED), IS(SIM, RELU), IS(SIM, SPARSEMAX),
+    IS(SIM, ENTMAX)}},
+  {"normalizer", NORMALIZER_ROWS,
+   {IS(NORMALIZER, SUM), IS(NORMALIZER, ONE), IS(NORMALIZER, CLAMP),
+    IS(NORMALIZER, PNORM), IS(NORMALIZER, COUNT)}},
+  {"extra", EXTRA_ROWS,
+   {IS(EXTRA, NONE), IS(EXTRA, K), IS(EXTRA, KV), IS(EXTRA, ZERO),
+    IS(EXTRA, LOGIT), IS(EXTRA, LOGN)}},
+  {"score-scale", GAIN_ROWS, {IS(GAIN, NONE), IS(GAIN, LOGN)}},
+  {"score-bias", SHIFT_ROWS,
+   {IS(SHIFT, NONE), IS(SHIFT, LOGN), IS(SHIFT, LEARNED)}},
+  {"extra-order", ORDER_ROWS,
+   {IS(ORDER, FIRST), IS(ORDER, LAST), IS(ORDER, LOWFREQ)}},
+  {"extra-value", VALUE_ROWS,
+   {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
+  {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
+  {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
+  {"optimizer", OPTIMIZER_ROWS,
+   {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD), IS(OPTIMIZER, MUON)}},
+  {"gate", GATE_ROWS,
+   {IS(GATE, NONE), IS(GATE, HEAD), IS(GATE, ELEMENT), IS(GATE, VALUE),
+    IS(GATE, STATIC)}},
+  {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
+  {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
+  {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
+  {"input", INPUT_ROWS,
+   {IS(INPUT, NATURAL), IS(INPUT, RANDOM), IS(INPUT, REPEAT)}},
+  {"ablate", ABLATE_ROWS,
+   {IS(ABLATE, NONE), IS(ABLATE, KEY1), IS(ABLATE, VALUE1),
+    IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}}};
+
 /* Every choice by its words: as many as its enum has rows, each at the place of
  * its constant, the default first. And a word that is none of them. */
 static void option__choices(Test *t) {
-  static const struct {
-    const char *flag;
-    int rows;
-    const char *words[10];
-  } CHOICES[] = {
-    {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE),
-                       IS(POS, LEARNED), IS(POS, RELATIVE), IS(POS, T5), IS(POS,
-                                                                            ALIBI)}},
-    {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
-    {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
-    {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL),
-        IS(PLACE, SANDWICH)}},
-    {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT,
-                                                                           GEGLUTANH),
-                       IS(ACT, SWISH), IS(ACT, GELU), IS(ACT, RELU), IS(ACT,
-                                                                        GELUTANH)}},
-    {"combine", COMBINE_ROWS, {IS(COMBINE, CONCAT), IS(COMBINE, ADD)}},
-    {"kernel", KERNEL_ROWS, {IS(KERNEL, IDENTITY), IS(KERNEL, ELU), IS(KERNEL,
-                                                                       MLP)}},
-    {"sim", SIM_ROWS, {IS(SIM, EXP), IS(SIM, SIGMOID), IS(SIM, ELU), IS(SIM,
-                                                                        IDENTITY),
-                       IS(SIM, SOFTPICK), IS(SIM, RECTIFIED), IS(SIM, RELU),
-                       IS(SIM, SPARSEMAX), IS(SIM, ENTMAX)}},
-    {"normalizer", NORMALIZER_ROWS, {IS(NORMALIZER, SUM), IS(NORMALIZER, ONE),
-        IS(NORMALIZER, CLAMP), IS(NORMALIZER, PNORM), IS(NORMALIZER, COUNT)}},
-    {"extra", EXTRA_ROWS, {IS(EXTRA, NONE), IS(EXTRA, K), IS(EXTRA, KV),
-                           IS(EXTRA, ZERO), IS(EXTRA, LOGIT), IS(EXTRA, LOGN)}},
-    {"score-scale", GAIN_ROWS, {IS(GAIN, NONE), IS(GAIN, LOGN)}},
-    {"score-bias", SHIFT_ROWS, {IS(SHIFT, NONE), IS(SHIFT, LOGN), IS(SHIFT,
-                                                                     LEARNED)}},
-    {"extra-order", ORDER_ROWS, {IS(ORDER, FIRST), IS(ORDER, LAST), IS(ORDER,
-                                                                       LOWFREQ)}},
-    {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE,
-                                                                    ONES)}},
-    {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
-    {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
-    {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD),
-                                   IS(OPTIMIZER, MUON)}},
-    {"gate", GATE_ROWS, {IS(GATE, NONE), IS(GATE, HEAD), IS(GATE, ELEMENT),
-                         IS(GATE, VALUE), IS(GATE, STATIC)}},
-    {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
-    {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
-    {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
-    {"input", INPUT_ROWS, {IS(INPUT, NATURAL), IS(INPUT, RANDOM), IS(INPUT,
-                                                                     REPEAT)}},
-    {"ablate", ABLATE_ROWS, {IS(ABLATE, NONE), IS(ABLATE, KEY1), IS(ABLATE,
-                                                                    VALUE1),
-                             IS(ABLATE, VALUE1_MEAN), IS(ABLATE, KSTAR)}},
-    };
   static const char *const WRONG[] = {"nothing", "",         "0",
                                       "SIM_EXP", "pre|post", "sum "};
   int rows = 0, choices = 0;
@@ -1679,7 +1708,10 @@ static void option__choices(Test *t) {
     for (int row = 0; row < CHOICES[i].rows; row++) {
       option_word(o, row, word);
       for (char *p = word; *p; p++)
-        *p = (char)(*p == '-' ? '_' : *p >= 'a' ? *p - 32 : *p);
+        if (*p == '-')
+          *p = '_';
+        else if (*p >= 'a')
+          *p = (char)(*p - 32);
       fact(t, CHOICES[i].words[row] && !strcmp(word, CHOICES[i].words[row]),
            "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
     }
@@ -1763,7 +1795,11 @@ static void option_text__round_trip(Test *t) {
     /* as strings are */
     if (o->kind == 'f')
       continue;
-    int values = o->kind == 'd' ? 9 : o->kind == 'c' ? 1 : 2;
+    int values = 2;
+    if (o->kind == 'd')
+      values = sizeof DOUBLES / sizeof *DOUBLES;
+    if (o->kind == 'c')
+      values = 1;
     char words[VALUE_ROOM], value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
     for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++)
       values += *p == '|';
@@ -1857,71 +1893,66 @@ static void settings_parse__words(Test *t) {
   }
 }
 
+static const char *const IDLE[][2] = {
+  {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq",
+   ""},
+  {"--variant k-bias-20e1 --extra-norm 3 --extra-dims 2 --sink-token 3", ""},
+  {"--pos none --rotary-dims 4",
+   "an effect only with --pos rotary or --extra-order lowfreq."},
+  {"eval: --ids a --text b", "--text: has an effect only without --ids."},
+  {"--start m --init gpt2", "init: has an effect only without --start."},
+  {"--pos none --rope-base 500", "base: has an effect only with --pos rotary."},
+  {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are only 8"},
+  {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""},
+  {"--fix-token 129", "fix-token 129: there are only 128 tokens"},
+  {"--end-token 3", "--tokens."}, {"generate: --temperature 0 --seed 3", ""},
+  {"--pnorm 2", "--normalizer pnorm."},
+  {"--extra k --extra-norm 2", "--extra-value e1|ones."},
+  {"--min-lr 0.1", "--schedule cosine."},
+  {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""},
+  {"eval: --T 300 --fix-token 300", ""},
+  {"eval: --input random --ids a", "without --ids."},
+  {"--normalizer pnorm --pnorm 1", ""},
+  {"--context 32 --T 33", "there are only 32"},
+  {"run: --extra-dims 2", "--extra k|kv."},
+  {"eval: --fix-token 65", "there are only 64"},
+  {"generate: --grammar g --prompt a", "prompt: has an"},
+  {"generate: --fix-token 2", "at 1, the start of the text"},
+  {"--extra-shared --extra logit", "--extra k|kv."},
+  {"dump: --pnorm 3", "--normalizer pnorm."},
+  {"--extra-order last --extra k", "--extra-dims."},
+  {"--optimizer sgd --beta2 0.5", "--optimizer sgd."},
+  {"--tokens a --tokenizer b", "without --tokens."},
+  {"generate: --grammar g --seed 3 --n 2", ""},
+  {"--valid 0.1 --grammar g", "without --grammar."},
+  {"--min-lr 0.1 --schedule cosine --lr 0.3", ""},
+  {"--extra kv --extra-value e1", "--extra k."},
+  {"--first-tokens 16 --fix-token 3", ""},
+  {"eval: --ids a --first-tokens 3", "without --ids."},
+  {"eval: --first-tokens other", ""}, {"generate: --first-tokens natural", ""},
+  {"--save-every 3", "--out."}, {"--text a'b`c", ""},
+  {"--grammar g --bos --fix-token 2 --tokenizer t --plain", ""},
+  {"generate: --grammar g --bos", "without --grammar."},
+  {"generate: --bos --tokenizer t", ""}, {"tokenize: --tokenizer b --bos", ""},
+  {"eval: --ablate value1 --seed 3", "isolate or --probe."},
+  {"eval: --ablate key1 --seed 3", ""}, {"run: --init torch --steps 2000", ""},
+  {"generate: --first-tokens 5 --temperature 0 --seed 3", ""}};
+
 /* A flag of what is not chosen is refused where it is given; the command that
  * is echoed shows what was typed. */
 static void settings_refuse_idle__rows(Test *t) {
-  static const char *const ROWS[][2] = {
-    {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq",
-     ""},
-    {"--variant k-bias-20e1 --extra-norm 3 --extra-dims 2 --sink-token 3", ""},
-    {"--pos none --rotary-dims 4",
-     "an effect only with --pos rotary or --extra-order lowfreq."},
-    {"eval: --ids a --text b", "--text: has an effect only without --ids."},
-    {"--start m --init gpt2", "init: has an effect only without --start."},
-    {"--pos none --rope-base 500",
-     "base: has an effect only with --pos rotary."},
-    {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are only 8"},
-    {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""},
-    {"--fix-token 129", "fix-token 129: there are only 128 tokens"},
-    {"--end-token 3", "--tokens."},
-    {"generate: --temperature 0 --seed 3", ""},
-    {"--pnorm 2", "--normalizer pnorm."},
-    {"--extra k --extra-norm 2", "--extra-value e1|ones."},
-    {"--min-lr 0.1", "--schedule cosine."},
-    {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""},
-    {"eval: --T 300 --fix-token 300", ""},
-    {"eval: --input random --ids a", "without --ids."},
-    {"--normalizer pnorm --pnorm 1", ""},
-    {"--context 32 --T 33", "there are only 32"},
-    {"run: --extra-dims 2", "--extra k|kv."},
-    {"eval: --fix-token 65", "there are only 64"},
-    {"generate: --grammar g --prompt a", "prompt: has an"},
-    {"generate: --fix-token 2", "at 1, the start of the text"},
-    {"--extra-shared --extra logit", "--extra k|kv."},
-    {"dump: --pnorm 3", "--normalizer pnorm."},
-    {"--extra-order last --extra k", "--extra-dims."},
-    {"--optimizer sgd --beta2 0.5", "--optimizer sgd."},
-    {"--tokens a --tokenizer b", "without --tokens."},
-    {"generate: --grammar g --seed 3 --n 2", ""},
-    {"--valid 0.1 --grammar g", "without --grammar."},
-    {"--min-lr 0.1 --schedule cosine --lr 0.3", ""},
-    {"--extra kv --extra-value e1", "--extra k."},
-    {"--first-tokens 16 --fix-token 3", ""},
-    {"eval: --ids a --first-tokens 3", "without --ids."},
-    {"eval: --first-tokens other", ""},
-    {"generate: --first-tokens natural", ""},
-    {"--save-every 3", "--out."}, {"--text a'b`c", ""},
-    {"--grammar g --bos --fix-token 2 --tokenizer t --plain", ""},
-    {"generate: --grammar g --bos", "without --grammar."},
-    {"generate: --bos --tokenizer t", ""},
-    {"tokenize: --tokenizer b --bos", ""},
-    {"eval: --ablate value1 --seed 3", "isolate or --probe."},
-    {"eval: --ablate key1 --seed 3", ""},
-    {"run: --init torch --steps 2000", ""},
-    {"generate: --first-tokens 5 --temperature 0 --seed 3", ""}};
   static const Verb OF_PAPER[] = {{"generate", "", GENERAL | GENERATE, "",
                                    grammar_generate},
                                   {"tokenize", "", GENERAL | TOKENIZE, "",
                                    vocabulary_tokenize},
                                   SINK_VERBS{0}};
   const Program program = {.name = "paper", .verbs = OF_PAPER};
-  EACH (i, ROWS) {
+  EACH (i, IDLE) {
     char verb[12] = "train";
-    const char *const colon = strstr(ROWS[i][0], ": "),
-                      *flags = colon ? colon + 2 : ROWS[i][0];
+    const char *row = IDLE[i][0], *said = IDLE[i][1];
+    const char *colon = strstr(row, ": "), *flags = colon ? colon + 2 : row;
     if (colon)
-      snprintf(verb, sizeof verb, "%.*s", (int)(colon - ROWS[i][0]),
-               ROWS[i][0]);
+      snprintf(verb, sizeof verb, "%.*s", (int)(colon - row), row);
     Settings s;
     settings_default(&s);
     s.program = &program;
@@ -1931,8 +1962,7 @@ static void settings_refuse_idle__rows(Test *t) {
       settings_flags(&s, RUN_FLAGS, MODEL | TRAIN | DATA, &t->e);
     settings_flags(&s, flags, s.groups, fresh(t));
     const int status = settings_refuse_idle(&s, &t->e);
-    fact(t,
-         *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status,
+    fact(t, *said ? status == 2 && strstr(t->e.text, said) : !status,
          "%s %s: %s", verb, flags, t->e.text);
   }
 }
@@ -1949,10 +1979,10 @@ static void settings_parse__order(Test *t) {
     {"--variant sigmoid --sim elu", SIM_ELU, 1},
     {"--sim elu --variant sigmoid --scale 3", SIM_SIGMOID, 3},
     {"--scale 3 --variant scale-0.2", SIM_EXP, 0.2}};
-  static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"}, *const FORMS[] = {
+  static const char *const LR[] = {"--lr", "0.5", "--min-lr", "0"};
+  static const char *const FORMS[] = {
     "--layers=3", "--norm_eps=1e-3", "--out=a=b", "--bos", "--prompt=--help",
-    "--help", "-h",
-    "--nothing"};
+    "--help", "-h", "--nothing"};
   char many[1023] = "";
   Config last;
   Settings s;
@@ -1993,8 +2023,8 @@ static void settings_parse__order(Test *t) {
 /* A token that stays comes at its share, no other ever. K 1 is greedy; of
  * equals the smaller id. */
 static void token_draw__top(Test *t) {
-  const double SHARE[] = {.1, .3, .2, .2, .15, .05},
-               ODD[] = {NAN, HUGE_VAL, -HUGE_VAL};
+  const double SHARE[] = {.1, .3, .2, .2, .15, .05};
+  const double ODD[] = {NAN, HUGE_VAL, -HUGE_VAL};
   static const struct {
     int k;
     double p, heat;
@@ -2009,14 +2039,16 @@ static void token_draw__top(Test *t) {
     Settings s = {.top_k = ROWS[r].k,
                   .top_p = ROWS[r].p,
                   .temperature = ROWS[r].heat};
-    double seen[6] = {0}, share[6], sum = 0,
-           cold = 1 / fmax(ROWS[r].heat, 0.01);
+    const double cold = 1 / fmax(ROWS[r].heat, 0.01);
+    double seen[6] = {0}, share[6], sum = 0;
     Rng rng = {7};
     real y[6];
     for (int v = 0; v < 6; v++) {
       y[v] = (real)log(SHARE[v]);
-      sum += share[v] = strchr(ROWS[r].drawn, '0' + v) ? pow(SHARE[v], cold)
-                                                       : 0;
+      share[v] = 0;
+      if (strchr(ROWS[r].drawn, '0' + v))
+        share[v] = pow(SHARE[v], cold);
+      sum += share[v];
     }
     for (int i = 0; i < 20000; i++)
       seen[likeliest_draw(y, 6, &s, &rng, fresh(t))] += 1 / 20000.0;
@@ -2036,9 +2068,8 @@ static void token_draw__top(Test *t) {
 /* Every variant is listed with its flags; every verb, and every flag of a verb,
  * has its help, in sections, what only published models have with --all. */
 static void sink__pages(Test *t) {
-  /* of the list, but for its heading */
   char line[400];
-  int rows = -1;
+  int rows = -1; /* of the list, but for its heading */
   if (no_binary(t))
     return;
   scratch_open();
@@ -2073,79 +2104,91 @@ static void sink__pages(Test *t) {
 
 static void sink__usage(Test *t) { usage_hold(t, &SINK); }
 
-/* ./bench: so many lines of a kind, whose first numbers are finite and above 0;
- * a peer's figures beside ours, as their ratio; what is wrong is refused in one
- * line. */
-#define OF_SIZE " --layers 1 --heads 1 --dim 16 --ffn 20 --batch 1 --threads 1 --context "
-static void bench__figures(Test *t) {
-  static const struct {
-    const char *words, *line;
-    int lines, numbers;
-  } ROWS[] = {
-    {"gemm --m 7 --n 9 --k 5 --threads 1 --peer " SCRATCH "/peer",
-     "times_peer=", 2, 1},
-    {"gemm --m 1 --n 7 --k 9 --threads 1 --isa base", "gflops=", 3, 6},
-    {"step" OF_SIZE "20", "step_ms=", 1, 6},
-    {"ops" OF_SIZE "20", "whole step ", 1, 4},
-    {"length" OF_SIZE "256", "    256 ", 1, 5},
-    {"length" OF_SIZE "64", "     64 ", 1, 5}};
-  static const char *const PEERS[] = {
-    "gemm 7 9 5 xW 1 .5\r\nstep run 2 15\ngemm 7 9 5 x^Tdy 1 .5\r\n", "", "\n",
-    "\r\n",
-    "gemm 7 9 5 xW 1\n", "gemm 7 9 5 xW 1 nan\n", "step run 2 0\n",
-    "step run 2 -1\n",
-    "step run 2 inf\n", "step run 2 1 2\n", "step run 2 1\nhello\n"};
-  static const char *const WRONG[][2] = {
-    {"gemm --peer " SCRATCH "/none", "none: "},
-    {"--peer " SCRATCH "/none", "none: "},
-    {"gemm --isa sse", "--isa sse: expected best|base"},
-    {"gemm --m 0", "--m 0: expected a whole"},
-    {"gemm --layers 2", "--layers: not a flag"},
-    {"step --peer x", "--peer: not a flag"},
-    {"step --heads 3", "--heads does not divide"}, {"gems", "gems: "}};
+#define OF_SIZE \
+  " --layers 1 --heads 1 --dim 16 --ffn 20 --batch 1 --threads 1 --context "
+static const struct {
+  const char *words, *line;
+  int lines, numbers;
+} BENCH_ROWS[] = {
+  {"gemm --m 7 --n 9 --k 5 --threads 1 --peer " SCRATCH "/peer", "times_peer=",
+   2, 1},
+  {"gemm --m 1 --n 7 --k 9 --threads 1 --isa base", "gflops=", 3, 6},
+  {"step" OF_SIZE "20", "step_ms=", 1, 6},
+  {"ops" OF_SIZE "20", "whole step ", 1, 4},
+  {"length" OF_SIZE "256", "    256 ", 1, 5},
+  {"length" OF_SIZE "64", "     64 ", 1, 5}};
+static const char *const BENCH_PEERS[] = {
+  "gemm 7 9 5 xW 1 .5\r\nstep run 2 15\ngemm 7 9 5 x^Tdy 1 .5\r\n", "", "\n",
+  "\r\n", "gemm 7 9 5 xW 1\n", "gemm 7 9 5 xW 1 nan\n", "step run 2 0\n",
+  "step run 2 -1\n", "step run 2 inf\n", "step run 2 1 2\n",
+  "step run 2 1\nhello\n"};
+static const char *const BENCH_WRONG[][2] = {
+  {"gemm --peer " SCRATCH "/none", "none: "},
+  {"--peer " SCRATCH "/none", "none: "},
+  {"gemm --isa sse", "--isa sse: expected best|base"},
+  {"gemm --m 0", "--m 0: expected a whole"},
+  {"gemm --layers 2", "--layers: not a flag"},
+  {"step --peer x", "--peer: not a flag"},
+  {"step --heads 3", "--heads does not divide"},
+  {"gems", "gems: "}};
+
+/* ./bench: what is wrong is refused in one line: a peer's file, a flag. */
+static void bench__refuses(Test *t) {
   if (file_missing("bench") && file_missing("bench.exe"))
     t->skip = "no ./bench: make builds it";
   if (t->skip)
     return;
   scratch_open();
   enum {
-    FILES = sizeof PEERS / sizeof *PEERS,
-    ALL = FILES + sizeof WRONG / sizeof *WRONG
+    FILES = sizeof BENCH_PEERS / sizeof *BENCH_PEERS,
+    ALL = FILES + sizeof BENCH_WRONG / sizeof *BENCH_WRONG
   };
   for (int i = 1; i < ALL; i++) {
     const bool peer = i < FILES;
-    const char *const *wrong = WRONG[peer ? 0 : i - FILES];
+    const char *const *wrong = BENCH_WRONG[peer ? 0 : i - FILES];
     if (peer)
-      file_write(SCRATCH "/peer", PEERS[i], strlen(PEERS[i]), fresh(t));
-    Ran r = ran(FROM_HERE "bench", peer ? ROWS[0].words : wrong[0]);
-    const char *err = (const char *)r.err.at,
-               *said = peer ? "expected gemm M N K WAY" : wrong[1];
+      file_write(SCRATCH "/peer", BENCH_PEERS[i], strlen(BENCH_PEERS[i]),
+                 fresh(t));
+    Ran r = ran(FROM_HERE "bench", peer ? BENCH_ROWS[0].words : wrong[0]);
+    const char *err = (const char *)r.err.at;
+    const char *said = peer ? "expected gemm M N K WAY" : wrong[1];
     fact(t,
          r.status && r.out.size == 1 && strstr(err, said) &&
              strstr(err, "Try: ") && strchr(err, '\n') == err + r.err.size - 2,
          "bench %d: %s", i, err);
     ran_free(&r);
   }
-  Ran three = ran(FROM_HERE "bench", "gemm --m 1 --n 7 --k 9 --threads 3");
-  fact(t, strstr((char *)three.out.at, "threads=3 ") || three.err.size > 1,
-       "--threads 3: %s",
-       (const char *)three.out.at); /* without OpenMP it says so */
-  ran_free(&three);
-  file_write(SCRATCH "/peer", PEERS[0], strlen(PEERS[0]), fresh(t));
   const Ran fails = ran(FROM_HERE "bench",
                         "length" OF_SIZE "8 --lr 1e3 --wd 1e3 --warmup 0");
-  const char *why = (const char *)fails.err.at,
-             *heads = strchr((char *)fails.out.at, '\n');
+  const char *why = (const char *)fails.err.at;
+  const char *heads = strchr((char *)fails.out.at, '\n');
   fact(t, fails.status == 1 && strstr(why, "Try: ") && heads && !heads[1],
        "bench: %s", heads);
   ran_free((Ran *)&fails);
-  EACH (i, ROWS) {
-    Ran r = ran(FROM_HERE "bench", ROWS[i].words);
-    const char *out = (const char *)r.out.at, *words = ROWS[i].words, *at = out;
+}
+
+/* ./bench: so many lines of a kind, whose first numbers are finite and above 0;
+ * a peer's figures beside ours, as their ratio. */
+static void bench__figures(Test *t) {
+  if (file_missing("bench") && file_missing("bench.exe"))
+    t->skip = "no ./bench: make builds it";
+  if (t->skip)
+    return;
+  scratch_open();
+  Ran three = ran(FROM_HERE "bench", "gemm --m 1 --n 7 --k 9 --threads 3");
+  /* without OpenMP it says so */
+  fact(t, strstr((char *)three.out.at, "threads=3 ") || three.err.size > 1,
+       "--threads 3: %s", (const char *)three.out.at);
+  ran_free(&three);
+  file_write(SCRATCH "/peer", BENCH_PEERS[0], strlen(BENCH_PEERS[0]), fresh(t));
+  EACH (i, BENCH_ROWS) {
+    Ran r = ran(FROM_HERE "bench", BENCH_ROWS[i].words);
+    const char *words = BENCH_ROWS[i].words, *line = BENCH_ROWS[i].line;
+    const char *out = (const char *)r.out.at, *at = out;
     int lines = 0;
-    for (; (at = strstr(at, ROWS[i].line)) != NULL; at++, lines++)
-      for (int k = 0; k < ROWS[i].numbers; k++) {
-        const double x = number_after(at, ROWS[i].line, k);
+    for (; (at = strstr(at, line)) != NULL; at++, lines++)
+      for (int k = 0; k < BENCH_ROWS[i].numbers; k++) {
+        const double x = number_after(at, line, k);
         fact(t, x > 0 && x < 1e12, "bench %s: number %d is %g: %s", words, k, x,
              out);
       }
@@ -2156,9 +2199,9 @@ static void bench__figures(Test *t) {
              number_after(out, "gflops=", 0),
              number_after(out, "gflops=", 0) / 50, "times the peer");
     fact(t,
-         r.status == 0 && r.err.size == 1 && lines == ROWS[i].lines &&
+         r.status == 0 && r.err.size == 1 && lines == BENCH_ROWS[i].lines &&
              !strstr(out, "nan"),
-         "bench %s: %d lines of %s, %s%s", words, lines, ROWS[i].line, out,
+         "bench %s: %d lines of %s, %s%s", words, lines, line, out,
          (char *)r.err.at);
     ran_free(&r);
   }
@@ -2177,62 +2220,66 @@ static const char *paper_said(Test *t, const char *words) {
   return (const char *)r->out.at;
 }
 
-#define TRAINED "train --quiet --steps 1 --text " SCRATCH "/tale.txt" SMALL_SIZE " "
+#define TRAINED \
+  "train --quiet --steps 1 --text " SCRATCH "/tale.txt" SMALL_SIZE " "
+
+/* What a command is refused with. */
+typedef struct Refused {
+  const char *words;
+  int status;
+  const char *said;
+} Refused;
+
+static const Refused OF_SINK_ALONE[] = {
+  {TRAINED "--out " SCRATCH "/m.ckpt", 1,
+   "is not replaced. Try: another name, --force"},
+  {TRAINED "--resume --out " SCRATCH "/n", 2,
+   "not a flag of this command. Try: make paper"},
+  {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2,
+   "/n.new: this command reads or writes it, too"},
+  {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "already exists"},
+  {"train --quiet --start m", 2,
+   "--start: not a flag of this command. Try: make paper"},
+  {"eval " SCRATCH "/m.ckpt --swap-position 3", 2,
+   "not a flag of this command. Try: make paper"},
+  {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
+  {"eval " SCRATCH "/m.ckpt --T 8 --ids " SCRATCH "/i", 1,
+   "have 3. Try: a smaller --T, or"},
+  {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: already exists"},
+  {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2,
+   "this command reads or writes it, too"},
+  {EVALUATED "--random-tokens 2", 2, "not a flag of"},
+  {EVALUATED "--json -", 2, "not a flag of this command. Try: make paper"},
+  {"run --csv -", 2, "make paper"},
+  {TRAINED "--out -", 2, "-: only --csv and --json"},
+  {TRAINED "--log -", 2, "-: only --csv and"},
+  {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1,
+   "config.json: already exists"},
+  {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/own", 1,
+   "loss.npy: already exists"},
+  {"dump " SCRATCH "/m.ckpt --ids " SCRATCH "/i --out " SCRATCH "/g --seed 5",
+   2, "--seed: has an effect only without a MODEL"}};
+static const Refused OF_PAPER_TOO[] = {
+  {TRAINED "--out " SCRATCH "/m.ckpt", 1,
+   "is not replaced. Try: another name, --resume to continue, --force"},
+  {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1,
+   "not the log of this"},
+  {EVALUATED "--force --csv " SCRATCH "/m.ckpt", 2,
+   "/m.ckpt: this command reads or writes it, too"},
+  {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2,
+   "this command reads or writes it, too"},
+  {EVALUATED "--csv=" SCRATCH "/i", 1,
+   "Try: another name, --force to replace it"},
+  {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2,
+   "this command reads or writes it, too"},
+  {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2,
+   "this command reads or writes it, too"},
+  {EVALUATED "--json - --csv -", 2, "-: this command reads or"}};
+
 /* What is there stays without --force, two of one name are refused however they
  * are spelt, - is standard output and nothing else there, and a training
  * without --out says so. */
 static void sink__outputs(Test *t) {
-  static const struct {
-    const char *words;
-    int status;
-    const char *said;
-  } ROWS[] =
-      {{TRAINED "--out " SCRATCH "/m.ckpt", 1,
-        "is not replaced. Try: another name, --force"},
-       {TRAINED "--resume --out " SCRATCH "/n", 2,
-        "not a flag of this command. Try: make paper"},
-       {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2,
-        "/n.new: this command reads or writes it, too"},
-       {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1,
-        "already exists"},
-       {"train --quiet --start m", 2,
-        "--start: not a flag of this command. Try: make paper"},
-       {"eval " SCRATCH "/m.ckpt --swap-position 3", 2,
-        "not a flag of this command. Try: make paper"},
-       {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
-       {"eval " SCRATCH "/m.ckpt --T 8 --ids " SCRATCH "/i", 1,
-        "have 3. Try: a smaller --T, or"},
-       {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: already exists"},
-       {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2,
-        "this command reads or writes it, too"},
-       {EVALUATED "--random-tokens 2", 2, "not a flag of"},
-       {EVALUATED "--json -", 2, "not a flag of this command. Try: make paper"},
-       {"run --csv -", 2, "make paper"},
-       {TRAINED "--out -", 2, "-: only --csv and --json"},
-       {TRAINED "--log -", 2, "-: only --csv and"},
-       {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1,
-        "config.json: already exists"},
-       {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/own", 1,
-        "loss.npy: already exists"},
-       {"dump " SCRATCH "/m.ckpt --ids " SCRATCH "/i --out " SCRATCH
-        "/g --seed 5",
-        2, "--seed: has an effect only without a MODEL"}},
-    OF_PAPER[] = {
-        {TRAINED "--out " SCRATCH "/m.ckpt", 1,
-         "is not replaced. Try: another name, --resume to continue, --force"},
-        {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1,
-         "not the log of this"},
-        {EVALUATED "--force --csv " SCRATCH "/m.ckpt", 2,
-         "/m.ckpt: this command reads or writes it, too"},
-        {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2,
-         "this command reads or writes it, too"},
-        {EVALUATED "--csv=" SCRATCH "/i", 1,
-         "Try: another name, --force to replace it"},
-        {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2,
-         "this command reads or writes it, too"},
-        {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2,
-         "this command reads or writes it, too"},
-        {EVALUATED "--json - --csv -", 2, "-: this command reads or"}};
   static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv",
                                    SCRATCH "/f/config.json",
                                    SCRATCH "/own/loss.npy"};
@@ -2242,16 +2289,17 @@ static void sink__outputs(Test *t) {
   said(t, "%s--out " SCRATCH "/m.ckpt", TRAINED);
   EACH (i, AT)
     file_write(AT[i], "1 2 3\n", 6, fresh(t));
-  EACH (i, ROWS)
-    sink_fails(t, ROWS[i].words, ROWS[i].status, ROWS[i].said);
-  EACH (i, OF_PAPER)
-    answers(t, FROM_HERE "paper", OF_PAPER[i].words, OF_PAPER[i].status,
-            OF_PAPER[i].said);
+  EACH (i, OF_SINK_ALONE)
+    sink_fails(t, OF_SINK_ALONE[i].words, OF_SINK_ALONE[i].status,
+               OF_SINK_ALONE[i].said);
+  EACH (i, OF_PAPER_TOO)
+    answers(t, FROM_HERE "paper", OF_PAPER_TOO[i].words,
+            OF_PAPER_TOO[i].status, OF_PAPER_TOO[i].said);
   EACH (i, AT)
     fact(t, !strcmp(text_in(t, AT[i]), "1 2 3\n"), "%s: another file", AT[i]);
   said(t, "%s--force --out " SCRATCH "/m.ckpt", TRAINED);
-  const char *json = paper_said(t, EVALUATED "--json -"),
-             *csv = paper_said(t, EVALUATED "--csv -");
+  const char *json = paper_said(t, EVALUATED "--json -");
+  const char *csv = paper_said(t, EVALUATED "--csv -");
   fact(t,
        !strncmp(json, "{\"", 2) &&
            strstr(json, "}\n") == json + strlen(json) - 2,
@@ -2270,29 +2318,29 @@ static void sink__outputs(Test *t) {
           "|sink: without --out FILE the model is not saved");
 }
 
+static const char *const READ_TOO[] = {
+  "eval " SCRATCH "/m.ckpt --json " SCRATCH "/tale.txt",
+  "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/./tale.txt",
+  "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/link.txt",
+  "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/tale.tok",
+  "eval " SCRATCH "/m.ckpt --text " SCRATCH "/folder --csv " SCRATCH
+  "/folder/a.txt",
+  "train --quiet --steps 0 --out tokenizer.bin",
+  "train --quiet --steps 0 --log tokenizer.bin",
+  "train --quiet --steps 0 --out " SHIPPED_TEXT,
+  "train --quiet --steps 0 --out ./data/../" SHIPPED_TEXT,
+  "dump " SCRATCH "/m.ckpt --ids " SCRATCH "/d/config.json --out " SCRATCH "/d",
+  "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/hard.txt",
+  "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/here/tale.txt",
+  "eval " SCRATCH "/m.ckpt --text - --csv " SCRATCH "/tale.txt < " SCRATCH
+  "/hard.txt",
+  "train --quiet --steps 0 --text - --out " SCRATCH "/tale.txt < " SCRATCH
+  "/tale.txt"};
+
 /* No command replaces what it reads, with --force neither: a model's text, the
  * tokenizer and the text that nobody named, a file of a folder, a link, another
  * spelling, standard input. */
 static void sink__reads_stay(Test *t) {
-  static const char *const ROWS[] = {
-    "eval " SCRATCH "/m.ckpt --json " SCRATCH "/tale.txt",
-    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/./tale.txt",
-    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/link.txt",
-    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/tale.tok",
-    "eval " SCRATCH "/m.ckpt --text " SCRATCH "/folder --csv " SCRATCH
-    "/folder/a.txt",
-    "train --quiet --steps 0 --out tokenizer.bin",
-    "train --quiet --steps 0 --log tokenizer.bin",
-    "train --quiet --steps 0 --out " SHIPPED_TEXT,
-    "train --quiet --steps 0 --out ./data/../" SHIPPED_TEXT,
-    "dump " SCRATCH "/m.ckpt --ids " SCRATCH "/d/config.json --out " SCRATCH
-    "/d",
-    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/hard.txt",
-    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/here/tale.txt",
-    "eval " SCRATCH "/m.ckpt --text - --csv " SCRATCH "/tale.txt < " SCRATCH
-    "/hard.txt",
-    "train --quiet --steps 0 --text - --out " SCRATCH "/tale.txt < " SCRATCH
-    "/tale.txt"};
   static const char *const STAY[] = {SCRATCH "/tale.txt", SCRATCH "/tale.tok",
                                      SCRATCH "/folder/a.txt",
                                      SCRATCH "/d/config.json",
@@ -2317,8 +2365,8 @@ static void sink__reads_stay(Test *t) {
     exit(1);
   EACH (i, STAY)
     was[i] = file_of(t, STAY[i]);
-  EACH (i, ROWS) {
-    snprintf(words, sizeof words, "%s --force", ROWS[i]);
+  EACH (i, READ_TOO) {
+    snprintf(words, sizeof words, "%s --force", READ_TOO[i]);
     if (strstr(words, "--csv") || strstr(words, "--json"))
       answers(t, FROM_HERE "paper", words, 2,
               "this command reads or writes it, too. Try: another name");
@@ -2537,18 +2585,18 @@ static void npy_is(Test *t, const char *name, const real *want, double bound,
   free(a.at);
 }
 
-/* Draws ids [B,T], then targets [B,T], below V; the text is lines of T+1 of
- * them. */
+/* Draws ids [B,T], then targets [B,T], below V; the text is lines of
+ * T+1 of them. */
 static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T,
                       int V) {
   Rng rng = {8};
   for (int i = 0; i < B * (T + 1); i++) {
-    int id = (int)rng_below(&rng, (uint64_t)V), b = i / (T + 1),
-        k = i % (T + 1);
-    snprintf(text + strlen(text), room_of - strlen(text), "%d%c", id,
-             k == T  ? '\n'
-             : i % 3 ? ' '
-                     : ',');
+    const int id = (int)rng_below(&rng, (uint64_t)V);
+    const int b = i / (T + 1), k = i % (T + 1);
+    char end = i % 3 ? ' ' : ',';
+    if (k == T)
+      end = '\n';
+    snprintf(text + strlen(text), room_of - strlen(text), "%d%c", id, end);
     if (k < T)
       ids[b * T + k] = id;
     if (k > 0)
@@ -2556,38 +2604,100 @@ static void ids_drawn(int *ids, char *text, size_t room_of, int B, int T,
   }
 }
 
-/* `sink dump` of more than SLICE rows against the same model, forward and
- * backward made here. */
+/* The model of sink__dump: of more than SLICE rows. */
+static const char DUMPED[] = "--layers 2 --heads 4 --kv-heads 2 --dim 16 "
+                             "--ffn 20 --vocab 40 --context 200 --extra kv "
+                             "--place post --vbias --norm layer --linear-bias";
+enum {
+  DUMP_B = 2,
+  DUMP_T = 167,
+  DUMP_L = 2,
+  DUMP_H = 4,
+  DUMP_C = 16,
+  DUMP_V = 40,
+  DUMP_S = DUMP_T + 1,
+  DUMP_D = DUMP_C / DUMP_H,
+  DUMP_MAP = DUMP_B * DUMP_H * DUMP_T * DUMP_S
+};
+
+/* The states: embedding and blocks before the last norm in `hidden`, what each
+ * block adds up to in `prenorm`. */
+static void dumped_states(Test *t, const Lab *b) {
+  enum { B = DUMP_B, T = DUMP_T, L = DUMP_L, C = DUMP_C };
+  for (int prenorm = 0; prenorm < 2; prenorm++) {
+    const char *name = prenorm ? "prenorm" : "hidden";
+    Npy x;
+    const idx shape[] = {prenorm ? L : L + 1, B, T, C};
+    const bool same = npy_read(t, name, &x, 4, shape);
+    for (idx k = 0; same && k < x.count; k++) {
+      const idx l = k / (B * T * C), at = k % (B * T * C);
+      const real *state = b->a.h;
+      if (prenorm)
+        state = b->a.layer[l].s2;
+      else if (l < L)
+        state = b->a.layer[l].x;
+      fact(t, fabs(x.at[k] - (double)state[at]) < 1e-4, "%s: number %lld", name,
+           k);
+    }
+    free(x.at);
+  }
+}
+
+/* q and k [L,B,H,T,D]: a key stands once for each query head that reads it. */
+static void dumped_heads(Test *t, const Lab *b) {
+  enum { B = DUMP_B, T = DUMP_T, L = DUMP_L, H = DUMP_H, D = DUMP_D };
+  for (int key = 0; key < 2; key++) {
+    const char *name = key ? "k" : "q";
+    Npy x;
+    const bool same = npy_read(t, name, &x, 5, (idx[]){L, B, H, T, D});
+    for (int k = 0; same && k < L * B * H * T * D; k++) {
+      const int l = k / D / T / H / B, h = k / D / T % H;
+      const int row = k / D / T / H % B * T + k / D % T;
+      const real want =
+          key ? b->a.layer[l].k[(row * H / 2 + h / 2) * D + k % D]
+              : b->a.layer[l].q[(row * H + h) * D + k % D];
+      fact(t, fabs(x.at[k] - (double)want) < 1e-4, "%s: number %d", name, k);
+    }
+    free(x.at);
+  }
+}
+
+/* alpha [L,B,H,S] is the mean of a column of metric over the rows that can see
+ * its key; z is there; ids [B,T+1] are those of the text. */
+static void dumped_columns(Test *t, const real *metric, const int *ids) {
+  enum { B = DUMP_B, T = DUMP_T, L = DUMP_L, H = DUMP_H, S = DUMP_S };
+  Npy x;
+  bool same = npy_read(t, "alpha", &x, 4, (idx[]){L, B, H, S});
+  for (int k = 0; same && k < L * B * H * S; k++) {
+    const int map = k / S, column = k % S, from = column ? column - 1 : 0;
+    double alpha = 0;
+    for (int j = from; j < T; j++)
+      alpha += (double)metric[(map * T + j) * S + column] / (T - from);
+    within(t, x.at[k], alpha, 1e-5, "alpha %d of map %d", column, map);
+  }
+  free(x.at);
+  same = npy_read(t, "ids", &x, 2, (idx[]){B, T + 1});
+  for (int k = 0; same && k < B * T; k++)
+    fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
+  free(x.at);
+}
+
+/* `sink dump` against the same model, forward and backward made here. */
 static void sink__dump(Test *t) {
-  static const char FLAGS[] = "--layers 2 --heads 4 --kv-heads 2 --dim 16 "
-                              "--ffn 20 --vocab 40 --context 200 --extra kv "
-                              "--place post --vbias --norm layer --linear-bias";
   enum {
-    B = 2,
-    T = 167,
-    L = 2,
-    H = 4,
-    C = 16,
-    V = 40,
-    S = T + 1,
-    D = C / H,
-    MAP = B * H * T * S
+    B = DUMP_B,
+    T = DUMP_T,
+    L = DUMP_L,
+    H = DUMP_H,
+    V = DUMP_V,
+    S = DUMP_S,
+    MAP = DUMP_MAP
   };
-  static const struct {
-    const char *name;
-    int rank;
-    idx shape[5];
-  } REST[] = {
-    {"ids", 2, {B, T + 1}}, {"hidden", 4, {L + 1, B, T, C}},
-    {"prenorm", 4, {L, B, T, C}},
-    {"z", 5, {L, B, H, T, S}}, {"alpha", 4, {L, B, H, S}},
-    {"q", 5, {L, B, H, T, D}},
-    {"k", 5, {L, B, H, T, D}}};
   Lab b;
   int ids[2 * B * T];
   char text[1200] = "";
   static real z[L * MAP], weight[L * MAP], metric[L * MAP], logits[B * T * V];
-  if (no_binary(t) || !lab_open(&b, t, B, T, FLAGS))
+  if (no_binary(t) || !lab_open(&b, t, B, T, DUMPED))
     return;
   scratch_open();
   ids_drawn(ids, text, sizeof text, B, T, V);
@@ -2595,7 +2705,7 @@ static void sink__dump(Test *t) {
   said(t,
        "dump --all --seed 3 --init gpt2 --ids " SCRATCH "/ids --out " SCRATCH
        "/dump %s%s",
-       BASE, FLAGS);
+       BASE, DUMPED);
   memcpy(b.ids, ids, B * T * sizeof *ids);
   memcpy(b.targets, ids + B * T, B * T * sizeof *ids);
   model_init(&b.m, INIT_GPT2, 3);
@@ -2622,39 +2732,9 @@ static void sink__dump(Test *t) {
     npy_is(t, name, i % 2 ? x->d : x->w, i % 2 ? 1e-3 : 1e-7, x->rank,
            (idx[]){x->rows, x->cols});
   }
-  EACH (i, REST) {
-    Npy x;
-    const bool same = npy_read(t, REST[i].name, &x, REST[i].rank,
-                               REST[i].shape);
-    for (int k = 0; same && i == 0 && k < B * T; k++)
-      fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
-    for (idx k = 0; same && (i == 1 || i == 2) && k < x.count; k++) {
-      const idx l = k / (B * T * C), at = k % (B * T * C);
-      const real *state = i == 2  ? b.a.layer[l].s2
-                          : l < L ? b.a.layer[l].x
-                                  : b.a.h;
-      fact(t, fabs(x.at[k] - (double)state[at]) < 1e-4, "%s: number %lld",
-           REST[i].name, k);
-    }
-    for (int k = 0; same && i > 4 && k < L * B * H * T * D; k++) {
-      const int l = k / D / T / H / B, h = k / D / T % H,
-                row = k / D / T / H % B * T + k / D % T;
-      const real want = i == 5
-                            ? b.a.layer[l].q[(row * H + h) * D + k % D]
-                            : b.a.layer[l].k[(row * H / 2 + h / 2) * D + k % D];
-      fact(t, fabs(x.at[k] - (double)want) < 1e-4, "%s: number %d",
-           REST[i].name, k);
-    }
-    /* rows that can see the key */
-    for (int k = 0; same && i == 4 && k < L * B * H * S; k++) {
-      const int map = k / S, column = k % S, from = column ? column - 1 : 0;
-      double alpha = 0;
-      for (int j = from; j < T; j++)
-        alpha += (double)metric[(map * T + j) * S + column] / (T - from);
-      within(t, x.at[k], alpha, 1e-5, "alpha %d of map %d", column, map);
-    }
-    free(x.at);
-  }
+  dumped_states(t, &b);
+  dumped_heads(t, &b);
+  dumped_columns(t, metric, ids);
   lab_close(&b);
 }
 
@@ -2675,16 +2755,17 @@ static void sink__dump_gates(Test *t) {
     t->skip = "no ./paper here: make paper builds it";
   else
     EACH (r, ROWS) {
-      const int each = ROWS[r].each, own = ROWS[r].own,
-                rows = (int)ROWS[r].shape[3];
-      char words[500],
-          *all = words + snprintf(words, sizeof words,
-                                  "dump --all --seed 3 --ids " SCRATCH
-                                  "/ids --out " SCRATCH "/dump %s",
-                                  BASE);
+      const int each = ROWS[r].each, own = ROWS[r].own;
+      const int rows = (int)ROWS[r].shape[3];
+      char all[200], words[500];
       Npy x;
-      snprintf(all, 200, "--sink-token --heads 4 --kv-heads 2 --head-dim 4 %s",
+      snprintf(all, sizeof all,
+               "--sink-token --heads 4 --kv-heads 2 --head-dim 4 %s",
                ROWS[r].flags);
+      snprintf(words, sizeof words,
+               "dump --all --seed 3 --ids " SCRATCH "/ids --out " SCRATCH
+               "/dump %s%s",
+               BASE, all);
       scratch_open();
       file_write(SCRATCH "/ids", "1 2 3 4\n", 8, fresh(t));
       /* which has data/later/later.c */
@@ -2696,8 +2777,8 @@ static void sink__dump_gates(Test *t) {
       lab_forward(&b);
       const bool same = npy_read(t, "gate", &x, ROWS[r].rank, ROWS[r].shape);
       for (int i = 0; same && i < x.count; i++) {
-        const int n = 4 - rows + i / each % rows, h = i / each / rows % 4,
-                  l = i / each / rows / 4;
+        const int n = 4 - rows + i / each % rows, h = i / each / rows % 4;
+        const int l = i / each / rows / 4;
         const real *g = b.a.layer[l].gate + (n * own + h / (4 / own)) * each +
                         i % each;
         within(t, x.at[i], (double)*g, 1e-5, "%s: number %d", all, i);
@@ -2709,31 +2790,31 @@ static void sink__dump_gates(Test *t) {
     }
 }
 
+enum { OF_SINK = 6 }; /* the rows behind these are ./hf's */
+static const char *const DUMP_FLAGS[] = {
+  "--kernel mlp --sim identity --normalizer pnorm --pnorm 3",
+  "--init gpt2 --seed 7 --all",
+  "--extra k --extra-value ones --extra-norm 3 --extra-dims 2 --extra-order "
+  "last",
+  "--extra kv --extra-shared --pos alibi --vbias --all",
+  "--extra logit --init authors",
+  "--layers 2 --window 3 --sink-token 3 --pos learned",
+  "--prefix 3 --place post --norm layer --linear-bias --bias-in qkv --pos "
+  "absolute --all",
+  "--rope-scaling llama3 --rope-original 16 --rope-low 0.5 --act gelu "
+  "--kv-heads 1 --embed-dim 4",
+  "--place parallel --score-by-layer --combine add --scale -0.5 --rotary-dims "
+  "2 --norm-eps 0",
+  "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token 3 "
+  "--pos learned"};
+
 /* A dump's config.json, put back into flags, makes the same dump: every file to
  * the byte. */
 static void sink__dump_again(Test *t) {
-  /* the rows behind these are ./hf's */
-  enum { OF_SINK = 6 };
-  static const char *const FLAGS[] = {
-    "--kernel mlp --sim identity --normalizer pnorm --pnorm 3",
-    "--init gpt2 --seed 7 --all",
-    "--extra k --extra-value ones --extra-norm 3 --extra-dims 2 --extra-order "
-    "last",
-    "--extra kv --extra-shared --pos alibi --vbias --all",
-    "--extra logit --init authors",
-    "--layers 2 --window 3 --sink-token 3 --pos learned",
-    "--prefix 3 --place post --norm layer --linear-bias --bias-in qkv --pos "
-    "absolute --all",
-    "--rope-scaling llama3 --rope-original 16 --rope-low 0.5 --act gelu "
-    "--kv-heads 1 --embed-dim 4",
-    "--place parallel --score-by-layer --combine add --scale -0.5 "
-    "--rotary-dims 2 --norm-eps 0",
-    "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token "
-    "3 --pos learned"};
   static const char OF_DUMP[] = "dump --ids " SCRATCH "/ids --out " SCRATCH;
   if (no_binary(t))
     return;
-  EACH (i, FLAGS) {
+  EACH (i, DUMP_FLAGS) {
     const char *program = i < OF_SINK ? PROGRAM : FROM_HERE "hf";
     char flags[1100] = "", flag[32], value[32], other[PATH_ROOM], words[1400];
     if (i == OF_SINK && file_missing(FROM_HERE "hf") &&
@@ -2747,7 +2828,7 @@ static void sink__dump_again(Test *t) {
     file_write(SCRATCH "/ids", "1 2 3 4 5 6 7\n7 6 5 4 3 2 1\n", 28, fresh(t));
     snprintf(words, sizeof words,
              "%s/dump --layers 1 --dim 8 --ffn 6 --vocab 9 --context 6 %s",
-             OF_DUMP, FLAGS[i]);
+             OF_DUMP, DUMP_FLAGS[i]);
     answers(t, program, words, 0, "");
     const char *own = text_in(t, SCRATCH "/dump/config.json");
     for (; (own = strchr(own, '"')); own += used) {
@@ -2757,8 +2838,8 @@ static void sink__dump_again(Test *t) {
                     *value == 'f' ? "no-" : "", flag,
                     strchr("ft", *value) ? "" : strtok(value, "\""));
     }
-    fact(t, !strstr(flags, "--pnorm") == !strstr(FLAGS[i], "pnorm"), "%s: %s",
-         FLAGS[i], flags);
+    fact(t, !strstr(flags, "--pnorm") == !strstr(DUMP_FLAGS[i], "pnorm"),
+         "%s: %s", DUMP_FLAGS[i], flags);
     snprintf(words, sizeof words,
              "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 "
              "--place post --all",
@@ -2777,14 +2858,44 @@ static void sink__dump_again(Test *t) {
       snprintf(other, sizeof other, SCRATCH "/again%s",
                strrchr((char *)names.at + at, '/'));
       fact(t, files_same((char *)names.at + at, other), "%s: another %s",
-           FLAGS[i], other);
+           DUMP_FLAGS[i], other);
     }
     fact(t,
          files > 17 && all.size == names.size + (size_t)files && !t->e.status,
-         "%s: %d files %s", FLAGS[i], files, t->e.text);
+         "%s: %d files %s", DUMP_FLAGS[i], files, t->e.text);
     bytes_free(&names);
     bytes_free(&all);
   }
+}
+
+/* The model's evaluation: ./sink and ./paper print the same, and the numbers of
+ * evaluate() stand in the JSON and the CSV. */
+static void evaluated_alike(Test *t, Settings *s) {
+  const char *out = said(t, EVAL_NINE);
+  const char *of_paper = paper_said(t, EVAL_NINE " --json " SCRATCH
+                                       "/r.json --csv " SCRATCH "/r.csv");
+  fact(t,
+       strstr(out, "9 sequences of 12 tokens, natural") &&
+           strstr(out, "token 1 fixed") && !strcmp(out, of_paper),
+       "%s, and paper %s", out, of_paper);
+  const char *json = text_in(t, SCRATCH "/r.json");
+  const char *csv = text_in(t, SCRATCH "/r.csv");
+  Sinks found = evaluated(t, s);
+  const struct {
+    const char *text, *name;
+    int k;
+    double want, bound;
+  } NUMBERS[] = {
+    {json, "\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
+    {json, "\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
+    {json, "\"loss\": ", 0, found.loss, 1e-4},
+    {csv, "alpha_prev\n", 10, found.loss, 1e-4},
+    {json, "\"alpha_self\": ", 0, sinks_self(&found), 1e-5},
+    {json, "\"alpha_prev\": ", 0, sinks_prev(&found), 1e-5}};
+  EACH (i, NUMBERS)
+    within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
+           NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
+  sinks_free(&found);
 }
 
 /* Train and eval: the same bits on any number of threads and from the echoed
@@ -2818,32 +2929,7 @@ static void sink__train_and_eval(Test *t) {
          2e-6, "mass");
   ran_free(&r);
   ran_free(&again);
-  const char *out = said(t, EVAL_NINE),
-             *of_paper = paper_said(t, EVAL_NINE " --json " SCRATCH
-                                                 "/r.json --csv " SCRATCH
-                                                 "/r.csv");
-  fact(t,
-       strstr(out, "9 sequences of 12 tokens, natural") &&
-           strstr(out, "token 1 fixed") && !strcmp(out, of_paper),
-       "%s, and paper %s", out, of_paper);
-  const char *json = text_in(t, SCRATCH "/r.json"),
-             *csv = text_in(t, SCRATCH "/r.csv");
-  Sinks found = evaluated(t, &s);
-  const struct {
-    const char *text, *name;
-    int k;
-    double want, bound;
-  } NUMBERS[] = {
-    {json, "\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
-    {json, "\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
-    {json, "\"loss\": ", 0, found.loss, 1e-4},
-    {csv, "alpha_prev\n", 10, found.loss, 1e-4},
-    {json, "\"alpha_self\": ", 0, sinks_self(&found), 1e-5},
-    {json, "\"alpha_prev\": ", 0, sinks_prev(&found), 1e-5}};
-  EACH (i, NUMBERS)
-    within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
-           NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
-  sinks_free(&found);
+  evaluated_alike(t, &s);
   file_write(SCRATCH "/ids", "1 2 3\n", 6, &t->e);
   said(t,
        "dump " SCRATCH "/m.ckpt --ids " SCRATCH "/ids --out " SCRATCH "/dump");
@@ -2856,25 +2942,26 @@ static void sink__train_and_eval(Test *t) {
        "%s", config);
 }
 
+#define OWN SCRATCH "/own.txt"
+#define OTHER "; not the model's own)"
+static const char *const OWN_TEXTS[][2] = {
+  {"", OWN " (held-out documents)"},
+  {"--text " OWN, OWN " (held-out documents)"},
+  {"--valid 0", OWN " (all of it)"},
+  {"--valid 0.4", OWN " (0.4 of it)"},
+  {"--ids " SCRATCH "/ids", SCRATCH "/ids (all of it)"},
+  {"--input repeat", ""},
+  {FROM_TEXT, SCRATCH "/tale.txt (all of it" OTHER},
+  {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (0.5 of it" OTHER},
+  /* the same text, renamed; then its own is gone, then changed */
+  {"--text " SCRATCH "/b", SCRATCH "/b (held-out documents)"},
+  {"--input repeat", ""},
+  {"", OWN " (held-out documents; changed since the training)"}};
+
 /* A model knows its text: it is read again while it is there. The first line,
  * CSV and JSON say which text was measured, how much of it, and whether it is
  * another one. */
 static void sink__knows_its_text(Test *t) {
-#define OWN SCRATCH "/own.txt"
-#define OTHER "; not the model's own)"
-  /* its own is gone */
-  /* the same text */
-  static const char *const ROWS[][2] = {
-    {"", OWN " (held-out documents)"},
-    {"--text " OWN, OWN " (held-out documents)"},
-    {"--valid 0", OWN " (all of it)"}, {"--valid 0.4", OWN " (0.4 of it)"},
-    {"--ids " SCRATCH "/ids", SCRATCH "/ids (all of it)"},
-    {"--input repeat", ""},
-    {FROM_TEXT, SCRATCH "/tale.txt (all of it" OTHER},
-    {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (0.5 of it" OTHER},
-    {"--text " SCRATCH "/b", SCRATCH "/b (held-out documents)"},
-    {"--input repeat", ""},
-    {"", OWN " (held-out documents; changed since the training)"}};
   Settings s;
   Bytes *text = bytes_of(t);
   if (no_binary(t) || !tale_open(t, &s, "") ||
@@ -2890,7 +2977,7 @@ static void sink__knows_its_text(Test *t) {
        strstr(line, "text=" OWN) &&
            number_after(line, "valid_tokens=", 0) >= 64,
        "%s", line);
-  EACH (i, ROWS) {
+  EACH (i, OWN_TEXTS) {
     char first[400], words[600];
     if (i == 8)
       rename(OWN, SCRATCH "/b");
@@ -2901,16 +2988,16 @@ static void sink__knows_its_text(Test *t) {
     if (i == 10)
       file_write(OWN, text->at, text->size - 1, fresh(t));
     line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s",
-                ROWS[i][0]);
+                OWN_TEXTS[i][0]);
     snprintf(words, sizeof words,
              "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s --json " SCRATCH
              "/r.json --csv " SCRATCH "/r.csv",
-             ROWS[i][0]);
+             OWN_TEXTS[i][0]);
     fact(t, !strcmp(line, paper_said(t, words)),
-         "%s: paper says something else", ROWS[i][0]);
+         "%s: paper says something else", OWN_TEXTS[i][0]);
     snprintf(first, 400, SCRATCH "/m.ckpt%s%s: %d seq",
-             *ROWS[i][1] ? " on " : "", ROWS[i][1], i == 4 ? 1 : 8);
-    fact(t, !strncmp(line, first, strlen(first)), "%s: %.300s", ROWS[i][0],
+             *OWN_TEXTS[i][1] ? " on " : "", OWN_TEXTS[i][1], i == 4 ? 1 : 8);
+    fact(t, !strncmp(line, first, strlen(first)), "%s: %.300s", OWN_TEXTS[i][0],
          line);
     const char *json = text_in(t, SCRATCH "/r.json");
     line = text_in(t, SCRATCH "/r.csv");
@@ -2924,8 +3011,8 @@ static void sink__knows_its_text(Test *t) {
   }
 }
 
-/* A training that will show no sink says so at its start, and what shows
- * one. */
+/* A training that will show no sink says so at its start, and
+ * what shows one. */
 static void warn_no_sink__where(Test *t) {
   static const char LINE[] = "sink: small models form no sink on a text's own "
                              "first tokens; --fix-token 1 gives one\n";
@@ -2970,8 +3057,8 @@ static void sink__not_finite(Test *t) {
                "block 1 of 1, head 2 of 2: expected finite numbers");
 }
 
-/* By 3.7's loops a training and an evaluation are what the tiles make, on any
- * threads. */
+/* By 3.7's loops a training and an evaluation are what the tiles make, on
+ * any threads. */
 static void sink__plain(Test *t) {
   static const char *const WORDS[] = {
     "train --quiet --steps 4 --extra kv --pos t5 --out " SCRATCH "/m.ckpt"
@@ -2982,8 +3069,8 @@ static void sink__plain(Test *t) {
   if (no_binary(t) || !tale_open(t, &s, ""))
     return;
   EACH (i, WORDS) {
-    const char *tiled = said(t, "%s", WORDS[i]),
-               *plain = said(t, "%s --plain", WORDS[i]);
+    const char *tiled = said(t, "%s", WORDS[i]);
+    const char *plain = said(t, "%s --plain", WORDS[i]);
     fact(t, *tiled && !strcmp(tiled, plain), "%s --plain: %s, without %s",
          WORDS[i], plain, tiled);
   }
@@ -3006,34 +3093,28 @@ static void sink__plain(Test *t) {
 
 static const TestEntry TESTS[] = {
   RUNS(left_out__words), RUNS(config__defaults),
-  RUNS(config_from_flags__without_hf),
-  RUNS(trainer_step__learns), RUNS(trainer_step__accumulates),
-  RUNS(trainer_step__by_hand),
-  RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
-  RUNS(checkpoint_read__damage),
-  RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision),
-  RUNS(checkpoint__continues), RUNS(trainer_begin__refuses),
-  RUNS(train_run__continues_the_log), RUNS(checkpoint_write__no_room),
-  RUNS(train_run__leaves),
-  RUNS(evaluate__against_maps), RUNS(evaluate__refuses),
-  RUNS(trained_loss__blocks), RUNS(demo_run__verdict), RUNS(demo_run__diverged),
-  RUNS(run_verdict__words), RUNS(sinks_print__blocks_that_attend),
-  RUNS(sinks_print__nothing), RUNS(sinks__self_and_prev),
-  RUNS(heat_map__print_alpha),
-  RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip),
-  RUNS(file__round_trip),
+  RUNS(config_from_flags__without_hf), RUNS(trainer_step__learns),
+  RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
+  RUNS(trainer_step__adamw_first), RUNS(trainer_step__diverges),
+  RUNS(trainer_step__diverges_wild), RUNS(checkpoint__round_trip),
+  RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
+  RUNS(checkpoint_read__other_precision), RUNS(checkpoint__continues),
+  RUNS(trainer_begin__refuses), RUNS(train_run__continues_the_log),
+  RUNS(checkpoint_write__no_room), RUNS(train_run__leaves),
+  RUNS(train_run__no_log), RUNS(evaluate__against_maps),
+  RUNS(evaluate__refuses), RUNS(trained_loss__blocks), RUNS(demo_run__verdict),
+  RUNS(demo_run__diverged), RUNS(run_verdict__words),
+  RUNS(sinks_print__blocks_that_attend), RUNS(sinks_print__nothing),
+  RUNS(sinks__self_and_prev), RUNS(heat_map__print_alpha), RUNS(rng__outputs),
+  RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(writing__two_at_once), RUNS(program_folder__beside),
-  RUNS(fail__keeps_the_first),
-  RUNS(set_workers__says_so), RUNS(option__choices),
-  RUNS(option__numbers), RUNS(option_text__round_trip),
-  RUNS(settings_parse__words),
-  RUNS(settings_refuse_idle__rows), RUNS(settings_parse__order),
-  RUNS(token_draw__top),
-  RUNS(sink__pages),
-  RUNS(sink__usage), RUNS(bench__figures), RUNS(sink__outputs),
-  RUNS(sink__reads_stay),
-  RUNS(sink__exact), RUNS(sink__elsewhere),
-  RUNS(sink__wrong_files), RUNS(sink__dump),
+  RUNS(fail__keeps_the_first), RUNS(set_workers__says_so),
+  RUNS(option__choices), RUNS(option__numbers), RUNS(option_text__round_trip),
+  RUNS(settings_parse__words), RUNS(settings_refuse_idle__rows),
+  RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages),
+  RUNS(sink__usage), RUNS(bench__refuses), RUNS(bench__figures),
+  RUNS(sink__outputs), RUNS(sink__reads_stay), RUNS(sink__exact),
+  RUNS(sink__elsewhere), RUNS(sink__wrong_files), RUNS(sink__dump),
   RUNS(sink__dump_gates), RUNS(sink__dump_again), RUNS(sink__train_and_eval),
   RUNS(sink__knows_its_text), RUNS(warn_no_sink__where), RUNS(sink__not_finite),
   RUNS(sink__plain)};

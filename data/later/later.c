@@ -16,11 +16,12 @@
  *            10 Sparse attention   11 The seams   12 check later
  */
 
-/* Does --gate gate o, the output of a head? And G: gates of a row, of o or
- * v. */
+/* Does --gate gate o, the output of a head? */
 static bool config_gates_o(const Config *c) {
   return c->gate && c->gate != GATE_VALUE;
 }
+
+/* G: the gates of a row, of o or of v. */
 static idx config_gates(const Config *c) {
   if (c->gate == GATE_VALUE)
     return (idx)c->kv_heads * c->head_dim;
@@ -29,20 +30,27 @@ static idx config_gates(const Config *c) {
   return c->gate ? c->heads : 0;
 }
 
-/* Are scores changed before sim? Are weights clipped? Is o changed? Is z_i* a
- * number? */
+/* Are scores changed before sim? */
 static bool config_score_mod(const Config *c) {
   return c->soft_cap > 0 || c->gain || c->shift;
 }
+
+/* Are weights clipped? */
 static bool config_clips(const Config *c) {
   return c->clip_low < 0 || c->clip_high > 1;
 }
+
+/* Is the output o of a head changed? */
 static bool config_leaves(const Config *c) {
   return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
 }
+
+/* Are weights exactly 0 below a threshold? */
 static bool config_thresholds(const Config *c) {
   return c->sim == SIM_SPARSEMAX || c->sim == SIM_ENTMAX;
 }
+
+/* Is z_i* a number that nothing learns? */
 static bool fixed_logit(const Config *c) {
   return c->extra == EXTRA_LOGIT && !isnan(c->extra_logit);
 }
@@ -54,8 +62,8 @@ static int blocks_attending(const Model *m) {
   return n;
 }
 
-/* *to = *from, which is empty afterwards: the list of a Model points into
- * it. */
+/* *to = *from, which is empty afterwards. A plain copy will not do: the list
+ * of a Model's tensors points into it. */
 static void model_move(Model *to, Model *from) {
   *to = *from;
   for (int i = 0; i < to->n_tensors; i++) {
@@ -76,17 +84,17 @@ static idx late_size(const Config *c) { return c->head_dim + 3; }
  * until tanh saturates. a is one number, 0.5 at the start. Backward, as tanh' =
  * 1 - tanh^2:
  *
- *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c
- *                                            (1 - t_c^2) g_c dy_c
- *   dg_c += sum over rows of dy_c t_c        db_c += sum over rows of dy_c */
+ *   dx_c += a (1 - t_c^2) g_c dy_c
+ *   da   += sum over rows and c of x_c (1 - t_c^2) g_c dy_c
+ *   dg_c += sum over rows of dy_c t_c
+ *   db_c += sum over rows of dy_c */
 
 #ifdef SINK_DOUBLE
 #define tanh_of tanh
 #else
 /* In vectors, as 13.3 has its functions, to 2.603 ulp: tanh |x| = u / (u + 2)
  * with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has
- * all its digits. From |x|
- * = 10 on it is 1. */
+ * all its digits. From |x| = 10 on it is 1. */
 INLINE float tanh_of(float x) {
   float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
   uint32_t n;
@@ -115,8 +123,8 @@ static void dyt_forward(const Norm *w, real *y, const real *x, idx rows) {
     dyt_row(C, y + n * C, x + n * C, w);
 }
 
-/* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of
- * da. */
+/* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns the row's
+ * part of da. */
 static real dyt_row_backward(idx C, real *dx, const real *dy, const real *x,
                              const Norm *w) {
   real a = w->a.w[0], t[CHUNK], da = 0;
@@ -151,8 +159,8 @@ WIDE(dyt_gains,
 }
 
 /* dx [rows,C] and the gradients of w are added to, from dy, x [rows,C]. part
- * [rows,2], a norm's stat, takes each row's part of da, to be added up in
- * order. */
+ * [rows,2], a norm's stat, takes each row's part of da, which are added up in
+ * order: so the sum is the same for any number of threads. */
 static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x,
                          real *part, idx rows) {
   idx C = w->g.rows;
@@ -194,8 +202,8 @@ static void qk_norm_forward(const Model *m, Acts *a, int l, real *k, idx rows) {
   qk_row_norm(k, la->kstat, la->k0, &w->knorm, K);
 }
 
-/* dq, q's gradient, becomes q0's as in 3.2. norm_backward adds: hence
- * scratch. */
+/* dq, q's gradient, becomes q0's as in 3.2. norm_backward adds to its dx, so
+ * that is scratch. */
 static void qk_row_norm_backward(real *dq, const real *q0, real *stat, Norm *w,
                                  real *scratch, idx all) {
   zero(scratch, all);
@@ -219,17 +227,21 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
  * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys.
  * With one, log n_i = 0.
  *
- *   soft-cap      y = X tanh(z / X)      |y| <= X; without it y = z         Gemma 2
- *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
- *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows
- *                 of about 1
+ *   soft-cap      y = X tanh(z / X)    Gemma 2's; |y| <= X. Without it y = z
+ *   score scale   c_h log(n_i) y       the largest weight need not fade as n_i
+ *                                      grows
+ *   score bias    .. - log(n_i), or    what a sigmoid lacks to have rows whose
+ *                 .. + f_h             sum is about 1
  *
- * BACKWARD, from dz_j of what enters sim:    dy_j = c_h log(n_i) dz_j, or dz_j    df_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j      of 3.7's z_j: dz_j = (1 - (y_j / X)^2)
- *                                       dy_j, by tanh' */
+ * BACKWARD, from dz_j of what enters sim:
+ *
+ *   df_h = sum_j dz_j
+ *   dc_h = log(n_i) sum_j y_j dz_j
+ *   dy_j = c_h log(n_i) dz_j, or dz_j without a scale
+ *   dz_j of 3.7 = (1 - (y_j / X)^2) dy_j, by tanh' */
 
+/* c_h log(n_i), or 1 without a scale. */
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
-  /* c_h log(n_i), or none */
   return c->gain ? w->cscale.w[h] * real_log((real)seen) : 1;
 }
 
@@ -237,10 +249,11 @@ static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
  * stays, y = 0. */
 static void scores_forward(const Config *c, const Layer *w, idx h, idx seen,
                            idx n, real *z, real *y) {
-  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  real shift = w->sbias.w ? w->sbias.w[h]
-               : c->shift ? -real_log((real)seen)
-                          : 0;
+  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap, shift = 0;
+  if (w->sbias.w)
+    shift = w->sbias.w[h];
+  else if (c->shift)
+    shift = -real_log((real)seen);
   for (idx j = 0; j < n; j++) {
     bool masked = z[j] == -INFINITY;
     if (X > 0 && !masked)
@@ -252,8 +265,8 @@ static void scores_forward(const Config *c, const Layer *w, idx h, idx seen,
   }
 }
 
-/* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side, are added
- * to. */
+/* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side,
+ * are added to. */
 static void scores_backward(const Config *c, const Layer *w, idx h, idx seen,
                             idx n, real *dz, const real *y, real *dc_df) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
@@ -273,22 +286,17 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen,
  *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)
  *
  * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor
- * cancels
- * but for e, so the derivative holds m fixed: u_j = e^(z_j - m) - e^-m, u'_j =
- * e^(z_j - m); both are 0 if masked.
+ * cancels but for e, so the derivative holds m fixed. With u_j = e^(z_j - m) -
+ * e^-m and u'_j = e^(z_j - m), both 0 where z_j is masked:
  *
- *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0
- *                                                   dlogz_k = sign(u_k) u'_k /
- *                                                   Z
+ *   a_j  = max(u_j, 0) / Z           Z       = sum_j |u_j| + e
+ *   s'_k = u'_k above 0, else 0      dlogz_k = sign(u_k) u'_k / Z
  *
  * A key with a score below 0 gets no weight, and through Z lessens the weights
- * of
- * all others. By hand, z = (log 3, -log 2), da = (1, -1): a = (4/5, 0), s'/Z =
- * (6/5,
- * 0), dlogz = (6/5, -1/5), delta = 0.8, dz = (0.24, 0.16). */
+ * of all others. By hand, z = (log 3, -log 2), da = (1, -1): a = (4/5, 0),
+ * s'/Z = (6/5, 0), dlogz = (6/5, -1/5), delta = 0.8, dz = (0.24, 0.16). */
 
-/* c with another similarity and normaliser: rows of sink.c that these are made
- * of. */
+/* c with another similarity and normaliser: these rows are made of sink.c's. */
 static Config row_as(const Config *c, int sim, int normalizer) {
   Config own = *c;
   own.sim = sim;
@@ -420,8 +428,7 @@ static real rectified_plain(const Config *c, idx n, const real *z, real *a,
 }
 
 /* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it
- * e^z
- * may overflow. */
+ * e^z may overflow. */
 static void sim_softpick(idx n, const real *z, real *u, real *du) {
   real top = vec_max(n, z), m = top > 0 ? top : 0, less = real_exp(-m);
   vec_exp(n, u, z, m);
@@ -514,10 +521,12 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  * is what W_Q reads, u = x W_g [G] for G gates a row (config_gates), g = 1/(1 +
  * e^-u), and e = 1e-8:
  *
- *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
- *   --vbias       o <- o + v+                                 the paper's (3.8)
- *   --v-scale     o <- c o                                    one number a head, 1 at the start
- *   --gate        o <- g o         one g a head, or a dim; static: u is learned, from 0
+ *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)
+ *                 o less its part along its own value
+ *   --vbias       o <- o + v+      the paper's (3.8)
+ *   --v-scale     o <- c o         one number a head, 1 at the start
+ *   --gate        o <- g o         one g a head, or a dim; static: u is
+ *                                  learned, from 0
  *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
  *
  * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are
@@ -527,17 +536,19 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  * BACKWARD, from the last step to the first. A step gets dy; its input o is
  * made again from la->av:
  *   head norm   as 3.2
- *   gate        do = g dy, dg = dy o, summed over dims that share g (value: dv0
- *               = g dv, dg = dv v0)
- *               du = dg g (1 - g)   dW_g += x^T du   dx += du W_g^T   static: du summed over rows
+ *   gate        do = g dy                dg = dy o, summed where dims share g
+ *               of a value: dv0 = g dv   dg = dv v0
+ *               du = dg g (1 - g)        static: summed over rows
+ *               dW_g += x^T du           dx += du W_g^T
  *   V-scale     do = c dy                dc = sum_i <dy, o>
  *   v+          do = dy                  dv+ = sum_i dy
- *   XSA         y = o - p r v, p = <o, v>, r = 1/(<v, v> + e), dr/dv = -2 r^2
- *               v. With t = <dy, v>
+ *   XSA         y = o - p r v with p = <o, v>, r = 1/(<v, v> + e), and so
+ *               dr/dv = -2 r^2 v. With t = <dy, v>:
  *               do = dy - t r v          dv = -p r dy - t r o + 2 p t r^2 v */
 
 _Static_assert(GATE_ROWS == 5,
                "a new gate: config_gates, and all of this section");
+
 /* la->gate [rows,G] from x [rows,C]; --gate value: v [rows,K,D] becomes g v,
  * la->v0 keeps v. */
 static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x,
@@ -605,16 +616,16 @@ static void leave_forward(const Model *m, Acts *a, int l, const real *v,
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   const real *from = la->av ? la->av : la->o;
-  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads,
-      G = config_gates(c);
+  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads;
+  idx G = config_gates(c);
   if (la->av)
     copy(la->av, la->o, rows * H * D);
   PARALLEL
   for (idx n = 0; n < rows; n++)
     for (idx h = 0; h < H; h++) {
       idx at = (n * H + h) * D;
-      real *plain = attention_scratch(a),
-           *o = w->hnorm.w ? plain + D : la->o + at, stat[2];
+      real *plain = attention_scratch(a), stat[2];
+      real *o = w->hnorm.w ? plain + D : la->o + at;
       leave_row(c, w, h, o, plain, from + at, v + (n * H + h) / group * D,
                 config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
       if (w->hnorm.w)
@@ -629,23 +640,22 @@ static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K,
-      G = config_gates(c);
-  idx each = c->gate == GATE_ELEMENT;
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K;
+  idx G = config_gates(c), each = c->gate == GATE_ELEMENT;
   PARALLEL
   for (idx task = 0; task < B * K; task++)
     for (idx turn = 0; turn < group * N; turn++) {
       idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
-      idx at = (n * H + h) * D, own = (n * K + task % K) * D,
-          gate = n * G + h * G / H;
-      const real *av = la->av + at, *v = la->v + own,
-                 scale = w->vscale.w ? w->vscale.w[h] : 1;
+      idx at = (n * H + h) * D, own = (n * K + task % K) * D;
+      idx gate = n * G + h * G / H;
+      const real *av = la->av + at, *v = la->v + own;
+      const real scale = w->vscale.w ? w->vscale.w[h] : 1;
       const real *g = config_gates_o(c) ? la->gate + gate : NULL;
-      real *plain = attention_scratch(a), *gated = plain + D,
-           *dgated = gated + D, stat[2];
+      real *plain = attention_scratch(a), *gated = plain + D;
+      real *dgated = gated + D, stat[2];
       real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D;
-      real *dhnorm = a->late_slot + (b * H + h) * late_size(c),
-           *dscale = dhnorm + D + 2;
+      real *dhnorm = a->late_slot + (b * H + h) * late_size(c);
+      real *dscale = dhnorm + D + 2;
       real *dy = a->dout + at, *dv = a->dv + own; /* both go on to 3.7 */
       leave_row(c, w, h, gated, plain, av, v, g); /* again */
       if (w->hnorm.w) {                           /* o = hnorm gated r */
@@ -680,8 +690,8 @@ static inline int metric_refuses(const Config *c, int rows, Error *e) {
   if (rows != METRIC_PLUS1 || c->sink_token < 2)
     return 0;
   return fail(e, 2,
-              "--metric-rows plus1: allows one sink token, but there "
-              "are %d. Try: --metric-rows real",
+              "--metric-rows plus1: allows one sink token, but there are %d. "
+              "Try: --metric-rows real",
               c->sink_token);
 }
 
@@ -772,8 +782,11 @@ static void sandwich_backward(Model *m, Acts *a, int l, int B, idx N) {
  * by side. AdamW steps all else, at the same lr. A step of w [rows,columns] by
  * its gradient g; M, first 0, is in m1:
  *
- *   M <- 0.95 M + g        G = g + 0.95 M, with the new M (Nesterov)        X = G / (|G| + 1e-7)
- *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
+ *   M <- 0.95 M + g
+ *   G  = g + 0.95 M        with the new M (Nesterov)
+ *   X  = G / (|G| + 1e-7)
+ *   X <- a X + b (X X^T) X + c (X X^T)^2 X
+ *                          five times; a, b, c = 3.4445, -4.775, 2.0315
  *   w <- (1 - lr wd) w - 0.2 sqrt(max(rows, columns)) lr X
  *
  * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U
@@ -784,18 +797,16 @@ static void sandwich_backward(Model *m, Acts *a, int l, int B, idx N) {
  * V^T, which has the largest <X, G> of all matrices of singular values up to 1.
  * A rare direction is stepped along as far as a common one.
  *
- * U V^T has min(rows, columns) singular values of 1, so its root mean square is
- * 1/sqrt(max). The factor makes that 0.2 lr (Moonlight, 2502.16982), about
- * AdamW's. */
+ * U V^T has min(rows, columns) singular values of 1, so its root mean square
+ * is 1/sqrt(max). The factor makes that 0.2 lr (Moonlight, 2502.16982),
+ * about AdamW's. */
 static const struct Muon {
   double keep, eps, a, b, c, size;
   int times;
-} MUON = {
-  0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
+} MUON = {0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
 /* Numbers of scratch that its step of t needs: two like the matrix, two
- * squares;
- * 0: AdamW steps here. t NULL: the most that a tensor of m needs. */
+ * squares; 0: AdamW steps here. t NULL: the most that a tensor of m needs. */
 static idx muon_room(const Model *m, const Tensor *t) {
   idx most = 0;
   for (int i = 0; !t && i < m->n_tensors; i++)
@@ -827,8 +838,8 @@ static void muon_step(const Step *s, Tensor *t, real *M, real *scratch) {
   /* X = G / (|G| + 1e-7) */
   blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);
   for (int i = 0; i < MUON.times; i++) {
-    /* B = b A + c A A with A = X X^T, or the smaller X^T X, since (X X^T) X = X
-     * (X^T X) */
+    /* B = b A + c A A with A = X X^T, or the smaller X^T X, since
+     * (X X^T) X = X (X^T X) */
     if (R <= C)
       matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
     else
@@ -859,14 +870,11 @@ static void muon_step(const Step *s, Tensor *t, real *M, real *scratch) {
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v */
 
-/* ABLATE_*; [B] the column of each sequence, from 0, or -1 for *; the weight
- * that
- * each row lost, [B,H,N], for the mean. */
 typedef struct Ablation {
-  int what;
-  const int *column;
+  int what;              /* ABLATE_* */
+  const int *column;     /* [B]: of each sequence, from 0, or -1 for * */
   idx N;
-  real *taken;
+  real *taken;           /* [B,H,N]: the weight that each row lost, or NULL */
 } Ablation;
 
 /* Which of the row's 1+n columns is ablated: 0 is *, -1 none. */
@@ -882,9 +890,9 @@ static void ablate_weight(const Model *m, const Acts *a, const RowAt *at, idx n,
                           real *w) {
   idx cut = ablated_column(a, at, n);
   const Ablation *x = a->ablation;
+  idx row = (at->b * m->c.heads + at->h) * x->N + at->i;
   if (x->taken)
-    x->taken[(at->b * m->c.heads + at->h) * x->N + at->i] = cut < 0 ? 0
-                                                                    : w[cut];
+    x->taken[row] = cut < 0 ? 0 : w[cut];
   if (cut >= 0)
     w[cut] = 0;
 }
@@ -925,13 +933,15 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *
  * A row takes the mean over the keys that it sees. Of equal scores the earlier
  * key or block is chosen. The column * is no key and always stays. The choice
- * has
- * no gradient: what is left out has z = -infinity, and a = dz = 0 as if masked.
+ * has no gradient: what is left out has z = -infinity, and a = dz = 0 as if
+ * masked.
  *
  * CHOSEN BY THE WEIGHTS, which are exactly 0 below a threshold tau:
  *
- *   sparsemax   a_j = [z_j - tau]_+            tau: the weights sum to 1 (1602.02068)
- *   entmax      a_j = [z_j / 2 - tau]_+^2      1.5-entmax (1905.05702)
+ *   sparsemax   a_j = [z_j - tau]_+         1602.02068
+ *   entmax      a_j = [z_j / 2 - tau]_+^2   1.5-entmax, 1905.05702
+ *
+ * tau is such that the weights sum to 1.
  *
  * BACKWARD. Differentiate sum_j a_j = 1 for tau. With g_j = 1 where a_j > 0 for
  * sparsemax, and g_j = sqrt(a_j) for entmax, and 0 elsewhere:
@@ -939,19 +949,16 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *   a_j|k = g_j (1[j = k] - tau_k)      tau_k = g_k / sum g
  *   dz_k  = g_k (da_k - mean)           mean  = sum_j g_j da_j / sum g
  *
- * tau_k is dtau/dz_k, of entmax twice that. The row has 3.6's form with s'/Z =
- * g
- * and dlogz = 0, once the mean is taken from da.
+ * tau_k is dtau/dz_k, of entmax twice that. The row has 3.6's form with
+ * s'/Z = g and dlogz = 0, once the mean is taken from da.
  *
  * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4),
- * g =
- * (1, 1), dz = (1, -1). */
+ * g = (1, 1), dz = (1, -1). */
 
 /* The tau of x [n]: sum [x - tau]_+, or of its squares, is 1. Newton's steps
- * from
- * max - 1, where the sum is 1 or more: it is convex in tau, so that every step
- * ends
- * at or below the root. In units of the largest x, so that nothing cancels. */
+ * begin at max - 1, where the sum is 1 or more. The sum is convex in tau, so
+ * every step ends at or below the root. x is taken from its largest, so that
+ * nothing cancels. */
 static real threshold(idx n, const real *x, bool squares) {
   real top = vec_max(n, x), tau = -1;
   for (int turn = 0; turn < 100; turn++) {
@@ -1040,8 +1047,7 @@ static idx best_of(idx n, const real *score) {
 }
 
 /* Masks all of a row's keys z [n], key lo on, but those of its K blocks.
- * `block`
- * [n] is scratch: a block's score, -infinity as soon as it is chosen. */
+ * `block` [n] is scratch: a block's score, -infinity once it is chosen. */
 static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
                      real *block) {
   idx size = c->sparse_block ? c->sparse_block : 1, from = at->lo / size;
@@ -1146,7 +1152,7 @@ static void late_leave(const Model *m, Acts *a, int l, const real *v,
     add_row(a->layer[l].o, vplus->w, tensor_count(vplus), rows);
 }
 
-/* Zeroes what a block's heads add to, and adds it up, in order. */
+/* Zeroes what a block's heads add to, or adds it up, in order. */
 static void late_slots(Model *m, Acts *a, int l, int B, idx N, bool begin) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
@@ -1169,8 +1175,7 @@ static void late_slots(Model *m, Acts *a, int l, int B, idx N, bool begin) {
   }
 }
 
-/* DyT's slope follows a norm's bias, and its functions take the norm's
- * place. */
+/* DyT's slope follows a norm's bias; its functions take the norm's place. */
 static void dyt_tensor(Model *m, Norm *w, int l) {
   char slope[16], *dot = strchr(w->g.name, '.');
   if (m->c.norm != NORM_DYT || !w->g.rows)
@@ -1248,11 +1253,10 @@ static void late_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
     if (!keeps)
       la->out2 = la->out1;
   } else {
-    const Room room[] = {{&a->dgate, keeps ? G : 0},
-                         {&a->dqk, keeps && qk ? Q : 0},
-                         {&a->late_slot, keeps ? slots : 0},
-                         {&a->chosen,
-                          c->sparse_top ? (idx)a->threads * a->N : 0}};
+    const Room room[] = {
+      {&a->dgate, keeps ? G : 0}, {&a->dqk, keeps && qk ? Q : 0},
+      {&a->late_slot, keeps ? slots : 0},
+      {&a->chosen, c->sparse_top ? (idx)a->threads * a->N : 0}};
     arena_take(a, room, sizeof room / sizeof *room);
   }
   MODELS_ROOM(m, a, la, keeps);
@@ -1291,25 +1295,25 @@ static int more_resolve(Config *c, Error *e) {
     c->behind_only = 0;
   if (p_norm && c->pnorm < 1 && identity && c->shift)
     return fail(e, 2,
-                "--pnorm below 1 with scores of either sign has no slope "
-                "at 0. Try: --pnorm 2, or --sim exp");
+                "--pnorm below 1 with scores of either sign has no slope at 0. "
+                "Try: --pnorm 2, or --sim exp");
   if (identity && c->shift && sum)
     return fail(e, 2,
-                "--score-bias makes scores of either sign with --sim "
-                "identity. Try: --normalizer one or clamp, or --sim exp");
+                "--score-bias makes scores of either sign with --sim identity. "
+                "Try: --normalizer one or clamp, or --sim exp");
   if (own_sum && !sum)
     return fail(e, 2,
-                "--sim softpick, rectified, sparsemax and entmax work "
-                "only with their own sum. Try: --normalizer sum");
+                "--sim softpick, rectified, sparsemax and entmax work only "
+                "with their own sum. Try: --normalizer sum");
   if (own_sum && c->kernel == KERNEL_ELU)
     return fail(e, 2,
-                "--kernel elu makes scores positive, but --sim "
-                "softpick, rectified, sparsemax and entmax need both signs. "
-                "Try: --kernel identity");
+                "--kernel elu makes scores positive, but --sim softpick, "
+                "rectified, sparsemax and entmax need both signs. Try: "
+                "--kernel identity");
   if (c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT)
     return fail(e, 2,
-                "--normalizer count cannot bound e^z. Try: --sim relu "
-                "or sigmoid, or --normalizer sum");
+                "--normalizer count cannot bound e^z. Try: --sim relu or "
+                "sigmoid, or --normalizer sum");
   if (config_clips(c) && !sum)
     return fail(e, 2,
                 "--clip-low and --clip-high need weights that sum to 1. "
@@ -1324,12 +1328,12 @@ static int more_resolve(Config *c, Error *e) {
                 "Try: --sparse-top 3");
   if (c->sparse_first && (!c->sparse_block || c->sparse_top < 2))
     return fail(e, 2,
-                "--sparse-first: takes two blocks, the first and a "
-                "query's own. Try: --sparse-block 8 --sparse-top 3");
+                "--sparse-first: takes two blocks, the first and a query's "
+                "own. Try: --sparse-block 8 --sparse-top 3");
   if (starts && c->context == 1)
     return fail(e, 2,
-                "--score-scale and --score-bias start from "
-                "log(context), and log 1 is 0. Try: --context 2");
+                "--score-scale and --score-bias start from log(context), and "
+                "log 1 is 0. Try: --context 2");
   return MODELS_RESOLVE(c, e);
 }
 
@@ -1384,13 +1388,13 @@ static int more_setup(Model *m, Error *e) {
   return MODELS_SETUP(m, e);
 }
 
-/* dump --all: the gates of each query head. Of values they have all rows, else
- * the T
- * real ones; of elements and values D numbers each, else one. */
+/* dump --all: the gates of each query head. Those of values have all
+ * rows, else the T real ones; those of elements and values have D numbers
+ * each, else one. */
 static void more_dump(struct Dump *d) {
   const Config *c = &d->m->c;
-  const bool value = c->gate == GATE_VALUE,
-             each = value || c->gate == GATE_ELEMENT;
+  const bool value = c->gate == GATE_VALUE;
+  const bool each = value || c->gate == GATE_ELEMENT;
   idx L = c->layers, B = d->B, H = c->heads, D = each ? c->head_dim : 1;
   idx own = value ? c->kv_heads : H, rows = value ? d->N : d->T;
   if (!c->gate)
@@ -1399,11 +1403,11 @@ static void more_dump(struct Dump *d) {
   /* (l, b, h, n), in that order */
   for (idx i = 0; i < L * B * H * rows; i++) {
     idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
-    npy_add(d,
-            d->a->layer[i / rows / H / B].gate + (n * own + h / (H / own)) * D,
-            D);
+    const real *gates = d->a->layer[i / rows / H / B].gate;
+    npy_add(d, gates + (n * own + h / (H / own)) * D, D);
   }
 }
+
 /* ----------
  * 12  What these and other later rows make of the states of a repeated token:
  *     `check later`
@@ -1415,20 +1419,21 @@ static const char *const LATER_EQUAL_SUMS[] = {
   "--place parallel", "--place sandwich --norm dyt",
   "--soft-cap 2 --score-scale logn --score-bias learned", "--gate head --xsa",
   "--gate element --head-norm", "--gate value --qk-norm",
-  "--gate static --v-scale",
-  "--sparse-top 3", "--sim sparsemax", "--sim entmax", NULL};
+  "--gate static --v-scale", "--sparse-top 3", "--sim sparsemax",
+  "--sim entmax", NULL};
 static const char *const LATER_OTHER_SUMS[] = {
   "--extra logit --extra-logit -1", "--sim sigmoid --extra logn",
-  "--sim softpick --extra k",
-  "--sim rectified --extra k", "--sim relu --normalizer one",
+  "--sim softpick --extra k", "--sim rectified --extra k",
+  "--sim relu --normalizer one",
   "--sim sigmoid --normalizer count --extra kv", "--sim entmax --extra k",
-  "--clip-low -0.5 --clip-high 1.2",
-  "--sink-token 3", NULL};
+  "--clip-low -0.5 --clip-high 1.2", "--sink-token 3", NULL};
 
 static void check_later(Page *p) {
   state_rows(p, LATER_EQUAL_SUMS, INSIDE, STATES);
   state_rows(p, LATER_OTHER_SUMS, 0, 0);
 }
 #define LATER_CHECK \
-  {"later", "States of repeated tokens, rows of later papers\n They stay equal where all rows " \
-   "of weights have the same sum, whatever else a block has.", check_later}
+  {"later", \
+   "States of repeated tokens, rows of later papers\n They stay equal where " \
+   "all rows of weights have the same sum, whatever else a block has.", \
+   check_later}
