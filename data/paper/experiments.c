@@ -6,25 +6,33 @@
 
 enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
 
-/* What one run left: named lists of numbers, and the lines that say how it came
- * about. */
-/* value[at .. at + n) */
+/* A list of numbers: a result's value[at .. at + n). */
 typedef struct List {
   char name[40];
   int at, n;
 } List;
+
+/* What one run left: named lists of numbers, and the lines that say
+ * how it came about. */
 typedef struct Result {
-  /* its row's */
-  char row[48], corpus[40]; int seed; uint64_t checksum;
-  /* the command that repeats it; every flag of its training; text, tokenizer;
-   * compiler, set */
-  char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
-  /* ended: why, or "" */
-  char ended[640]; List *list; int lists; double *value; int values;
+  char row[48], corpus[40];
+  int seed;
+  uint64_t checksum;           /* its row's */
+  char command[512];           /* repeats the run */
+  char flags[2 * FLAGS_ROOM + 64];   /* all of its training's */
+  char data[PATH_ROOM];        /* text and tokenizer */
+  char build[256];             /* compiler and instruction set */
+  char ended[640];             /* why it ended early, or "" */
+  List *list;
+  int lists;
+  double *value;
+  int values;
 } Result;
 
 typedef struct Own Own;
-static const Own *own_of(const Settings *s) { return &s->own; }
+static const Own *own_of(const Settings *s) {
+  return &s->own;
+}
 
 /* -----------------------------------------------------------------------------
  * 1  The table of experiments
@@ -44,32 +52,30 @@ static const Own *own_of(const Settings *s) { return &s->own; }
  *   domain NAME FILE [HASH]        a text or grammar to measure on, not to
  *                                  train on
  *   recipe NAME [RECIPE] FLAGS     flags to start from
- *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to
- *                                  it
+ *   item NAME REFERENCE: TITLE     a table or figure; what follows is of it
  *   note TEXT                      what a reader of the item must know
  *   columns MEASURE ..             which numbers the paper prints for the
  *                                  item's rows
  *   picture KIND WORD ..           what the page draws of the item; the kinds
  *                                  are in 7
- *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
+ *   row NAME RECIPE FLAGS | NUMBER ..
+ *                                  a row, trained once for every seed
  *   row NAME | NUMBER ..           a row that stands in another item, shown in
  *                                  this one too
- *   model NAME [FOLDER] | NUMBER ..       a published model, in
- *                                         huggingface.co/FOLDER
+ *   model NAME [FOLDER] | NUMBER ..
+ *                                  a published model, in huggingface.co/FOLDER
  *   eval FLAGS; each FLAGS         how `./hf eval` measures the item's models,
  *                                  in a table of all or one by one; TEXTS is
  *                                  the folder --texts, NAME the model's
- *   claim NAME KIND [headline|long|twice|more] REFERENCE: STATEMENT    long: on
- *                                                                      corpora
- *                                                                      of times
- *                                                                      N
- *                                  too; twice: there by M seeds, as N left it
- *                                  open; more: by M seeds on the first corpus
+ *   claim NAME KIND [headline|long|twice|more] REFERENCE: STATEMENT
+ *                                  long: on corpora of times N too;
+ *                                  twice: there by M seeds, as N left it open;
+ *                                  more: by M seeds on the first corpus
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of
  *                                  kind equal; SIDE < SIDE < SIDE .. of kind
  *                                  ordered; <= >= = of kind exact
- *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no
- *                                         effect
+ *   rule SIDE < NUMBER [by M] [from N]
+ *                                  N: what SIDE has where there is no effect
  *   needs SIDE < SIDE              without which the claim is not judged; < or
  *                                  >, or = .. within M; up to NEEDS times
  *
@@ -81,24 +87,23 @@ static const Own *own_of(const Settings *s) { return &s->own; }
  * scores) and a ~ precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/paper/experiments.txt"
-#define ALSO " cache dense domains grid known map onset rise signs swap until valid "   /* +WORD */
-enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
+/* The WORDs that may follow a +. */
+#define ALSO \
+  " cache dense domains grid known map onset rise signs swap until valid "
+enum { EXPERIMENTS_MOST = 1 << 20 };   /* bytes of the file */
 
 /* A row: one configuration, trained once for every seed. */
 typedef struct Row {
   const char *name;
   char flags[FLAGS_ROOM];      /* the recipe's, then its own */
-  /* what is measured besides the usual: "domains map swap" */
-  char also[64];
-  /* the row whose trained model this one goes on from, -1: none */
-  int after;
-  /* of its flags and what is measured, and of `after`'s */
-  uint64_t checksum;
+  char also[64];               /* what else is measured: "domains map swap" */
+  int after;                   /* the row whose model it goes on from, or -1 */
+  uint64_t checksum;           /* of its flags, of `also` and of `after`'s */
   int line;
 } Row;
 
-/* One number of the paper: its text, and what it says; NAN where there is
- * none. */
+/* One number of the paper: its text, and what it says; NAN
+ * where there is none. */
 typedef struct Printed {
   const char *text;
   double value;
@@ -106,8 +111,8 @@ typedef struct Printed {
 } Printed;
 enum { COLUMNS = 9 };
 
-/* A row as an item shows it, with the paper's numbers for the item's
- * columns. */
+/* A row as an item shows it, with the paper's numbers
+ * for the item's columns. */
 typedef struct Shown {
   int row;
   Printed paper[COLUMNS];
@@ -132,7 +137,8 @@ typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
  * judged only where every need holds of the means: after the rule's sides come
  * each need's left and right. */
 typedef struct Claim {
-  const char *name, *reference, *statement; int item, line, sides, needs;
+  const char *name, *reference, *statement;
+  int item, line, sides, needs;
   ClaimKind kind;
   bool headline, longer, twice, more;
   Relation relation, needed[NEEDS];
@@ -156,8 +162,8 @@ typedef struct Picture {
 
 /* A table or figure of the paper: its rows are shown[from .. from + count). */
 typedef struct Item {
-  /* note: NULL for none */
-  const char *name, *reference, *title, *note, *column[COLUMNS];
+  const char *name, *reference, *title, *column[COLUMNS];
+  const char *note;            /* NULL for none */
   int columns, from, count, line, pictures;
   Picture picture[PICTURES_MOST];
 } Item;
@@ -165,7 +171,10 @@ typedef struct Item {
 /* A text that is trained on: FILE of the folder that --texts names, or a
  * grammar of data/text. */
 typedef struct Corpus {
-  const char *name, *file; uint64_t hash; bool grammar, domain; int times;
+  const char *name, *file;
+  uint64_t hash;
+  bool grammar, domain;
+  int times;
 } Corpus;
 
 typedef struct Recipe {
@@ -174,13 +183,14 @@ typedef struct Recipe {
 } Recipe;
 
 /* A model whose weights were published, in huggingface.co/FOLDER, with the
- * paper's numbers for the columns of its item; and the flags of an evaluation,
- * of all models of an item or of each. */
+ * paper's numbers for the columns of its item. */
 typedef struct Published {
   const char *name, *folder;
   int item;
   Printed paper[COLUMNS];
 } Published;
+
+/* The flags of an evaluation, of all models of an item or of each. */
 typedef struct Evaluation {
   const char *flags;
   int item;
@@ -188,20 +198,25 @@ typedef struct Evaluation {
 } Evaluation;
 
 typedef struct Experiments {
-  /* the file, cut into words in place; all names point into it */
-  char *text;
-  Corpus *corpus; Recipe *recipe; Item *item; Row *row; Shown *shown; Claim *claim;
-  Published *model; Evaluation *eval;
+  char *text;   /* the file, cut into words in place; all names point into it */
+  Corpus *corpus;
+  Recipe *recipe;
+  Item *item;
+  Row *row;
+  Shown *shown;
+  Claim *claim;
+  Published *model;
+  Evaluation *eval;
   int corpora, recipes, items, rows, showns, claims, models, evals;
-  /* judged are seeds 1 .. seeds; 0 is for tuning */
-  int seeds, headline_seeds;
+  int seeds, headline_seeds;   /* judged: 1 .. seeds; seed 0 is for tuning */
 } Experiments;
 
 /* Counts the ways of measuring: another one voids every result. */
 static const uint64_t MEASUREMENTS = 1;
 
-static const char *const CLAIM_KINDS[] = {"differs", "equal", "ordered", "exact"};
-/* by Relation */
+static const char *const CLAIM_KINDS[] = {
+  "differs", "equal", "ordered", "exact"};
+/* The sign of each Relation. */
 static const char *const SIGNS[] = {"<", ">", "=", "<=", ">="};
 
 /* The kinds of pictures: their names, and how many words they take at least. */
@@ -209,21 +224,23 @@ static const struct {
   const char *name;
   int least;
 } PICTURES[PICTURE_KINDS] = {
-  [PICTURE_CURVES] = {"curves", 1}, [PICTURE_DOTS] = {"dots", 1},
+  [PICTURE_CURVES] = {"curves", 1},   [PICTURE_DOTS] = {"dots", 1},
   [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
-  [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
-  [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
-  [PICTURE_ONSET] = {"onset", 0},   [PICTURE_CORNERS] = {"corners", 1},
-  [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0}, [PICTURE_TOY] = {"toy", 0}};
+  [PICTURE_RATIO] = {"ratio", 1},     [PICTURE_NORMS] = {"norms", 1},
+  [PICTURE_ANGLES] = {"angles", 0},   [PICTURE_GRID] = {"grid", 0},
+  [PICTURE_ONSET] = {"onset", 0},     [PICTURE_CORNERS] = {"corners", 1},
+  [PICTURE_ALPHA] = {"alpha", 1},     [PICTURE_MAP] = {"map", 0},
+  [PICTURE_TOY] = {"toy", 0}};
 
 typedef struct Reading {
   Experiments *x;
-  /* a statement like the one that is read; what it names */
-  const char *file, *example, *name;
+  const char *file;
+  const char *example;         /* a statement like the one that is read */
+  const char *name;            /* what that one names */
   char *at;                    /* what is left of it */
   int line;
-  /* that it stands below, or NULL */
-  Item *item; Claim *claim;
+  Item *item;                  /* it stands below these, or NULL */
+  Claim *claim;
   Error *e;
 } Reading;
 
@@ -280,17 +297,13 @@ static int read_seeds(Reading *r) {
 
 static int read_corpus(Reading *r) {
   Corpus *c = &r->x->corpus[r->x->corpora++];
-  const char *file = next_word(r), *word = next_word(r),
-             *dot = strrchr(file, '.');
+  const char *file = next_word(r), *word = next_word(r);
+  const char *dot = strrchr(file, '.');
   const char *hash = strcmp(word, "times") ? word : "";
   char *end;
   double times = 1;
-  *c = (Corpus){r->name,
-                file,
-                strtoull(hash, &end, 16),
-                dot > file && !strcmp(dot, ".grammar"),
-                *r->example == 'd',
-                1};
+  *c = (Corpus){r->name, file, strtoull(hash, &end, 16),
+                dot > file && !strcmp(dot, ".grammar"), *r->example == 'd', 1};
   if (!*file || *end || !(*hash || c->grammar))
     return wrong(r, "NAME FILE HASH", c->name);
   if (*hash)
@@ -302,14 +315,19 @@ static int read_corpus(Reading *r) {
   return 0;
 }
 
-/* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into
- * *after. */
+/* [RECIPE] FLAGS into flags; of a row, words with a + into
+ * also, after=ROW into *after. */
 static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
   const Experiments *x = r->x;
   for (const char *word = next_word(r); *word; word = next_word(r)) {
     bool also = row && *word == '+';
-    char *to = also ? row->also : flags;
-    size_t room = also ? sizeof row->also : FLAGS_ROOM, n = strlen(to);
+    char *to = flags;
+    size_t room = FLAGS_ROOM;
+    if (also) {
+      to = row->also;
+      room = sizeof row->also;
+    }
+    size_t n = strlen(to);
     if (row && !strncmp(word, "after=", 6)) {
       row->after = experiments_row(x, word + 6);
       if (row->after < 0)
@@ -336,7 +354,7 @@ static int read_recipe(Reading *r) {
   made->name = r->name;
   if (read_flags(r, made->flags, NULL))
     return 1;
-  r->x->recipes++; /* known from here on */
+  r->x->recipes++;   /* known from here on */
   return 0;
 }
 
@@ -387,9 +405,9 @@ static int read_picture(Reading *r) {
   for (p->kind = (PictureKind)k; *r->at; p->word[p->words++] = next_word(r))
     if (p->words == PICTURE_WORDS)
       return wrong(r, "fewer words", r->at);
-  return p->words < PICTURES[k].least
-             ? wrong(r, "of what it is a picture", kind)
-             : 0;
+  if (p->words < PICTURES[k].least)
+    return wrong(r, "of what it is a picture", kind);
+  return 0;
 }
 
 /* The paper's numbers behind the bar, one for each of the item's columns; none
@@ -408,7 +426,9 @@ static int read_printed(Reading *r, char *bar, Printed *p) {
       return wrong(r, "a number for each column, - or .", word);
     p[i] = (Printed){word, none ? NAN : value, *word == '~'};
   }
-  return *r->at ? wrong(r, "as many numbers as columns", r->at) : 0;
+  if (*r->at)
+    return wrong(r, "as many numbers as columns", r->at);
+  return 0;
 }
 
 /* A row that is named before it is known is -2 less its name's place in the
@@ -427,7 +447,9 @@ static int read_row(Reading *r) {
       return wrong(r, "a row's flags once", name);
     if (read_flags(r, row->flags, row))
       return 1;
-    uint64_t base = row->after < 0 ? MEASUREMENTS : x->row[row->after].checksum;
+    uint64_t base = MEASUREMENTS;
+    if (row->after >= 0)
+      base = x->row[row->after].checksum;
     row->checksum = hash64(hash64(base, row->also, strlen(row->also)),
                            row->flags, strlen(row->flags));
     known = x->rows++;
@@ -438,8 +460,8 @@ static int read_row(Reading *r) {
   return read_printed(r, bar, shown->paper);
 }
 
-/* model NAME FOLDER | NUMBERS; without FOLDER what it was where NAME stood
- * first. */
+/* model NAME FOLDER | NUMBERS; without FOLDER what it was
+ * where NAME stood first. */
 static int read_model(Reading *r) {
   Experiments *x = r->x;
   Published *m = &x->model[x->models];
@@ -460,10 +482,8 @@ static int read_model(Reading *r) {
 
 /* eval FLAGS: once for all models of the item; each FLAGS: once for each. */
 static int read_eval(Reading *r) {
-  r->x->eval[r->x->evals++] = (Evaluation){.flags = r->at,
-                                           .item = r->x->items - 1,
-                                           .each = !strncmp(r->example, "each",
-                                                            4)};
+  bool each = !strncmp(r->example, "each", 4);
+  r->x->eval[r->x->evals++] = (Evaluation){r->at, r->x->items - 1, each};
   return 0;
 }
 
@@ -512,11 +532,13 @@ static int read_relation(Reading *r, Relation *relation) {
 
 /* Which of a rule's two sides is a number; -1: neither. */
 static int side_number(const Claim *c) {
-  return c->side[0].row == -1 ? 0 : c->side[1].row == -1 ? 1 : -1;
+  if (c->side[0].row == -1)
+    return 0;
+  return c->side[1].row == -1 ? 1 : -1;
 }
 
 static int read_rule(Reading *r) {
-  /* by ClaimKind */
+  /* what the relations of each ClaimKind begin with */
   static const char *const fitting[] = {"<>", "=", "<>", "<>="};
   Claim *c = r->claim;
   Relation relation = LESS;
@@ -542,19 +564,23 @@ static int read_rule(Reading *r) {
     return wrong(r, "a relation of the claim's kind", c->name);
   c->from = NAN;
   if (*r->at && *r->at != 'f') {
-    const char *margin = (next_word(r), next_word(r));
+    next_word(r);   /* by, within */
+    const char *margin = next_word(r);
     if (!is_number(margin, &c->margin) || c->margin < 0)
       return wrong(r, "a margin of 0 or more", margin);
   }
   if (*r->at == 'f') {
-    const char *from = (next_word(r), next_word(r));
+    next_word(r);   /* from */
+    const char *from = next_word(r);
     if (!is_number(from, &c->from) || c->kind != CLAIM_DIFFERS ||
         side_number(c) < 0)
       return wrong(r, "from NUMBER, of a row that differs from a number", from);
   }
   if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
     return wrong(r, "within what they are equal", "nothing");
-  return *r->at ? wrong(r, "the end of the rule", r->at) : 0;
+  if (*r->at)
+    return wrong(r, "the end of the rule", r->at);
+  return 0;
 }
 
 static int read_needs(Reading *r) {
@@ -566,18 +592,26 @@ static int read_needs(Reading *r) {
   if (read_side(r, &side[0]) || read_relation(r, &c->needed[i]) ||
       read_side(r, &side[1]))
     return 1;
-  const char *margin = c->needed[i] == SAME ? (next_word(r), next_word(r)) : "";
-  if (c->needed[i] == SAME &&
-      (!is_number(margin, &c->within[i]) || !(c->within[i] > 0)))
-    return wrong(r, "within what they are equal", margin);
-  return *r->at ? wrong(r, "the end of the line", r->at) : 0;
+  if (c->needed[i] == SAME) {
+    next_word(r);   /* within */
+    const char *margin = next_word(r);
+    if (!is_number(margin, &c->within[i]) || !(c->within[i] > 0))
+      return wrong(r, "within what they are equal", margin);
+  }
+  if (*r->at)
+    return wrong(r, "the end of the line", r->at);
+  return 0;
 }
 
-/* A statement's first word, whether a NAME follows, what must stand above, and
- * one well formed. */
+/* The statements, by their first word. */
 enum { STATEMENT_KINDS = 15 };
-static const struct { const char *word; int (*read)(Reading *); bool named; char below;
-           const char *example; } STATEMENTS[STATEMENT_KINDS] = {
+static const struct {
+  const char *word;
+  int (*read)(Reading *);
+  bool named;                  /* a NAME follows */
+  char below;                  /* what must stand above: an item, a claim, 0 */
+  const char *example;         /* one well formed */
+} STATEMENTS[STATEMENT_KINDS] = {
   {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
   {"claim",   read_claim,   true,  'i', "claim NAME differs section 7.3: STATEMENT"},
   {"rule",    read_rule,    false, 'c', "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
@@ -598,16 +632,16 @@ static int read_statement(Reading *r) {
   Experiments *x = r->x;
   const char *word = next_word(r);
   int i = entry_of(STATEMENTS, STATEMENT_KINDS, sizeof *STATEMENTS, word);
-  r->example = i < 0 ? "a # before a comment" : STATEMENTS[i].example;
-  if (i < 0)
-    return wrong(r,
-                 "row, claim, rule, needs, item, note, columns, picture, "
-                 "model, eval, each, recipe, corpus, domain or seeds",
-                 word);
+  if (i < 0) {
+    r->example = "a # before a comment";
+    return wrong(r, "row, claim, rule, needs, item, note, columns, picture, "
+                 "model, eval, each, recipe, corpus, domain or seeds", word);
+  }
+  const char below = STATEMENTS[i].below;
+  r->example = STATEMENTS[i].example;
   r->item = x->items ? &x->item[x->items - 1] : NULL;
   r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
-  if (STATEMENTS[i].below &&
-      !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
+  if ((below == 'i' && !r->item) || (below == 'c' && !r->claim))
     return wrong(r, "an item or a claim above", word);
   if (STATEMENTS[i].named && !is_name(r->name = next_word(r)))
     return wrong(r, "a name", r->name);
@@ -661,13 +695,10 @@ static int experiments_read(Experiments *x, const unsigned char *text, size_t n,
                             const char *name, Error *e) {
   *x = (Experiments){.seeds = 3, .headline_seeds = 5};
   Reading r = {.x = x, .file = name, .line = 1, .e = e};
-  /* of each kind there are no more than these */
-  idx lines = 1;
+  idx lines = 1;   /* of each kind there are no more than these */
   if (n > EXPERIMENTS_MOST)
-    return fail(e, 1,
-                "%s: expected at most %d bytes, found %zu. Try: the file that "
-                "came with sink",
-                name, EXPERIMENTS_MOST, n);
+    return fail(e, 1, "%s: expected at most %d bytes, found %zu. Try: the file "
+                "that came with sink", name, EXPERIMENTS_MOST, n);
   if (!(x->text = grab((idx)n + 2, 1, e)))
     return e->status;
   memcpy(x->text, text, n);
@@ -686,8 +717,7 @@ static int experiments_read(Experiments *x, const unsigned char *text, size_t n,
     int more = 1;
     for (end = at; end < stop && (*end != '\n' || end[1] == ' '); end++) {
       more += *end == '\n';
-      /* a 0 among them */
-      if (strchr("\t\r\n", *end))
+      if (strchr("\t\r\n", *end))   /* it finds a 0, too */
         *end = ' ';
     }
     *end = 0;
@@ -763,7 +793,8 @@ static int row_seeds(const Experiments *x, int row, bool first, int times) {
  * where there is none. It holds no clock, path or number of threads: the same
  * build repeats the same bytes.
  */
-static const char RESULT_HEAD[] = "# sink result 1\n", BY_TOY[] = "made by the toy";
+static const char RESULT_HEAD[] = "# sink result 1\n";
+static const char BY_TOY[] = "made by the toy";   /* #data of a toy */
 
 static int result_add(Result *r, const char *name, const double *x, int n,
                       Error *e) {
@@ -797,9 +828,9 @@ static int record_list(Result *r, Error *e, const double *x, int n,
   va_start(args, format);
   bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
   va_end(args);
-  return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one",
-                    name)
-             : result_add(r, name, x, n, e);
+  if (cut)
+    return fail(e, 1, "%s..: this name is too long. Try: a shorter one", name);
+  return result_add(r, name, x, n, e);
 }
 #define record(r, e, x, ...) record_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
@@ -811,17 +842,21 @@ static int record_all(Result *r, Numbers *told, Error *e) {
   return e->status;
 }
 
+/* A list's numbers, and how many in *n; NULL and 0 where there is none. */
 static const double *result_find(const Result *r, const char *name, int *n) {
+  *n = 0;
   for (int i = 0; i < r->lists; i++)
-    if (!strcmp(r->list[i].name, name))
-      return *n = r->list[i].n, r->value + r->list[i].at;
-  return *n = 0, NULL;
+    if (!strcmp(r->list[i].name, name)) {
+      *n = r->list[i].n;
+      return r->value + r->list[i].at;
+    }
+  return NULL;
 }
 
 /* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN:
  * there is none. */
 static double result_number(const Result *r, const char *name) {
-  int n, stem = (int)strcspn(name, "[."); /* of NAME[i] or NAME_1..k */
+  int n, stem = (int)strcspn(name, "[.");   /* of NAME[i] or NAME_1..k */
   const double *x = result_find(r, name, &n);
   char each[64];
   if (x || !name[stem] || stem > 40)
@@ -853,8 +888,7 @@ typedef struct HeadLine {
 #define HEAD_LINE(key) {#key, offsetof(Result, key), sizeof ((Result *)0)->key}
 static const HeadLine HEAD_LINES[] = {
   HEAD_LINE(row), HEAD_LINE(corpus), HEAD_LINE(command), HEAD_LINE(flags),
-  HEAD_LINE(data),
-  HEAD_LINE(build), HEAD_LINE(ended)};
+  HEAD_LINE(data), HEAD_LINE(build), HEAD_LINE(ended)};
 enum { HEAD_COUNT = sizeof HEAD_LINES / sizeof *HEAD_LINES };
 
 static int result_text(const Result *r, Bytes *out, Error *e) {
@@ -876,20 +910,23 @@ static int result_text(const Result *r, Bytes *out, Error *e) {
   return e->status;
 }
 
+/* #KEY TEXT into its place. */
 static bool read_head(Result *r, const char *line) {
   size_t n = strcspn(line, " ");
   const char *text = line + n + 1;
   if (!line[n])
     return false;
-  if (!strncmp(line, "#seed ", 6))
-    return r->seed = (int)strtol(text, NULL, 10), true;
-  if (!strncmp(line, "#checksum ", 10))
-    return r->checksum = strtoull(text, NULL, 16), true;
-  for (int i = 0; i < HEAD_COUNT; i++)
-    if (strlen(HEAD_LINES[i].key) == n - 1 &&
-        !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
-      return snprintf((char *)r + HEAD_LINES[i].at, HEAD_LINES[i].room, "%s",
-                      text) >= 0;
+  if (!strncmp(line, "#seed ", 6)) {
+    r->seed = (int)strtol(text, NULL, 10);
+    return true;
+  }
+  if (!strncmp(line, "#checksum ", 10)) {
+    r->checksum = strtoull(text, NULL, 16);
+    return true;
+  }
+  for (const HeadLine *h = HEAD_LINES; h < HEAD_LINES + HEAD_COUNT; h++)
+    if (strlen(h->key) == n - 1 && !strncmp(line + 1, h->key, n - 1))
+      return snprintf((char *)r + h->at, h->room, "%s", text) >= 0;
   return false;
 }
 
@@ -915,10 +952,8 @@ static int result_read(Result *r, const unsigned char *text, size_t n,
   *r = (Result){0};
   if (n < head || memcmp(text, RESULT_HEAD, head) || text[n - 1] != '\n' ||
       memchr(text, 0, n))
-    return fail(
-        e, 1,
-        "%s: not a whole result of ./paper. Try: delete it and run it again",
-        name);
+    return fail(e, 1, "%s: not a whole result of ./paper. Try: delete it and "
+                "run it again", name);
   char *copy = grab((idx)n + 1, 1, e);
   double *room = grab((idx)n / 2 + 1, sizeof *room, e);
   int line = 1;
@@ -929,11 +964,10 @@ static int result_read(Result *r, const unsigned char *text, size_t n,
     end = strchr(at, '\n');
     *end = 0;
     line++;
-    if (*at == '#' ? !read_head(r, at) : !read_numbers(r, at, room, e))
-      fail(e, 1,
-           "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. Try: "
-           "delete the file and run it again",
-           name, line, at);
+    bool good = *at == '#' ? read_head(r, at) : read_numbers(r, at, room, e);
+    if (!good)
+      fail(e, 1, "%s:%d: expected #KEY TEXT or NAME,NUMBER .., found '%.40s'. "
+           "Try: delete the file and run it again", name, line, at);
   }
   free(copy);
   free(room);
@@ -944,8 +978,9 @@ static int result_read(Result *r, const unsigned char *text, size_t n,
 
 /* The i-th number of a list [n] as a count; 0 where it is none. */
 static int count_at(const double *x, int n, int i) {
-  return i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i]
-                                                                   : 0;
+  if (i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i])
+    return (int)x[i];
+  return 0;
 }
 
 static int result_path(char path[PATH_ROOM], const char *folder,
@@ -953,8 +988,7 @@ static int result_path(char path[PATH_ROOM], const char *folder,
                        Error *e) {
   if (snprintf(path, PATH_ROOM, "%s/%s/%s-%d.csv", folder, corpus, row, seed) >=
       PATH_ROOM)
-    return fail(e, 2,
-                "--results %.40s..: this path is too long. Try: a shorter one",
-                folder);
+    return fail(e, 2, "--results %.40s..: this path is too long. Try: a "
+                "shorter one", folder);
   return 0;
 }

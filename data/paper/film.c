@@ -1,13 +1,11 @@
-/* film.c - a sink forms, moves and stays away: the film of `run`, as one
- * picture.
+/* film.c - a sink forms, moves and stays away: the film of
+ * `run`, as one picture.
  *
  * SPDX-License-Identifier: MIT
  *
  * Part of pages.c, which includes it. Seven looks at each training of `sink
- * run`
- * show one head: its weights on the first tokens of a held sequence. run.c
- * draws
- * them on a page.
+ * run` show one head: its weights on the first tokens of a held sequence. run.c
+ * draws them on a page.
  *
  * The maps show raw weights, what the head multiplies values by. Sink_k is made
  * of a row's shares, which look the same in a row that sums to 0.01. So a bar
@@ -33,8 +31,7 @@ typedef struct Film {
   int H, T;                    /* of a block; tokens drawn */
   int n, tokens;               /* sequences behind a number; tokens of each */
   bool starred;                /* the model has a column * */
-  /* alpha_1 of rows that share their weight alike */
-  double even;
+  double even;                 /* alpha_1 where rows share alike */
   int end;                     /* the last look that there is, -1: none */
   long step[FILM_LOOKS];       /* of each look */
   bool there[FILM_LOOKS];
@@ -163,9 +160,8 @@ static void film_end(Film *f) {
  * 2  A film in its file, beside the checkpoint
  *
  * Text: which run it is of, what the numbers are of, the tokens, and then a
- * line
- * a head of each look; at the end the hash of all that. Nine digits are a
- * float.
+ * line a head of each look; at the end the hash of all that. Nine digits are
+ * a float.
  */
 static const char FILM_MAGIC[] = "# sink film 1\n";
 
@@ -192,6 +188,7 @@ static uint64_t film_run(const Trainer *t) {
   return hash;
 }
 
+/* The first two lines. */
 static void film_begins(const Film *f, const Trainer *t, Bytes *out, Error *e) {
   bytes_print(out, e, "%srun %016llx heads %d tokens %d star %d\n", FILM_MAGIC,
               (unsigned long long)film_run(t), f->heads, f->T, f->starred);
@@ -239,8 +236,7 @@ static int film_write(const Film *f, const Trainer *t, Error *e) {
 }
 
 /* A look's lines, or the end of the text: false. Of a step that this film has
- * no
- * look at they are passed over. */
+ * no look at they are passed over. */
 static bool film_lines(Film *f, const Trainer *t, char **at) {
   int k = 0;
   FilmLook unused;
@@ -299,8 +295,7 @@ static int film_read(Film *f, const Trainer *t, Error *e) {
 }
 
 /* Program.watch, of the arm that p names. A picture ends no training: looks
- * that
- * cannot be had are missing in it. */
+ * that cannot be had are missing in it. */
 static int film_watch(Trainer *t, const Progress *p, Error *e) {
   Error passed = {0};
   Film *f = t->s.watched->arm;
@@ -322,11 +317,10 @@ static int film_watch(Trainer *t, const Progress *p, Error *e) {
  * One SVG, which needs nothing from outside and has its own ground, so that it
  * reads the same on white and on black. Its unit is a pixel at full width. */
 enum {
-  /* width of a cell; of the column * and a gap */
   FILM_WIDTH = 1000, FILM_EDGE = 18,
-  FILM_FRAME = 139,               /* from map to map */
-  FILM_CELL = 6, FILM_BIAS = 9,
-  FILM_BAR = 10,                  /* length of a row mass of 1 */
+  FILM_FRAME = 139,   /* from map to map */
+  FILM_CELL = 6, FILM_BIAS = 9,   /* widths: a cell; the column * and a gap */
+  FILM_BAR = 10,   /* length of a row mass of 1 */
   FILM_HEAD = 122, FILM_ARM = 196   /* heights: what stands above; an arm */
 };
 #define FILM_INK   "#1c1c1c"
@@ -365,15 +359,13 @@ static void film_level(Html *h, const FilmLook *x, bool starred, int T,
   say(h, "\"/>\n");
 }
 
-/* A look's map, with a bar beside each row as long as its mass, of at most
- * 1. */
+/* A look's map, with a bar beside each row as long as its mass,
+ * of at most 1. */
 static void film_map(Html *h, const Film *f, const FilmLook *x, int left,
                      int top) {
   int size = f->T * FILM_CELL, bars = left + size + 3;
-  say(h,
-      "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"" FILM_LATER
-      "\"/>\n",
-      left, top, size, size);
+  say(h, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"" FILM_LATER
+      "\"/>\n", left, top, size, size);
   say(h, "<g transform=\"translate(%d %d) scale(%d)\">\n", left,
       top + FILM_CELL / 2, FILM_CELL);
   for (int level = 0; level < RAMP; level++)
@@ -387,18 +379,17 @@ static void film_map(Html *h, const Film *f, const FilmLook *x, int left,
     say(h, "M%d %dh%.3g", bars, top + i * FILM_CELL + FILM_CELL / 2,
         FILM_BAR * fmin(1, fmax(0, mass)));
   }
-  say(h,
-      "\"/>\n<path fill=\"none\" stroke=\"" FILM_INK
-      "\" stroke-width=\".5\" d=\"M%d %dh%dv%dh-%dzM%d %dh%dv%dh-%dz",
-      left, top, size, size, size, bars, top, FILM_BAR, size, FILM_BAR);
+  say(h, "\"/>\n<path fill=\"none\" stroke=\"" FILM_INK
+      "\" stroke-width=\".5\" d=\"M%d %dh%dv%dh-%dzM%d %dh%dv%dh-%dz", left,
+      top, size, size, size, bars, top, FILM_BAR, size, FILM_BAR);
   if (f->starred)
     say(h, "M%d %dh%dv%dh-%dz", left - FILM_BIAS + 1, top, FILM_CELL, size,
         FILM_CELL);
   say(h, "\"/>\n");
 }
 
-/* One sentence that says what came of it, by the rule of sink.c's chapter
- * 12. */
+/* One sentence that says what came of it, by the rule
+ * of sink.c's chapter 12. */
 static const char *film_found(double times) {
   if (times >= SHOWS)
     return "a sink";
@@ -422,18 +413,14 @@ static void film_told(char text[240], const Film *f) {
                    f->head / f->H + 1, f->head % f->H + 1);
   char *at = text + n;
   if (f->starred)
-    snprintf(at, 200,
-             "* has %.2f of a row's weight, token 1 has %.2f. The "
-             "column at the left is *.",
-             star, alpha);
+    snprintf(at, 200, "* has %.2f of a row's weight, token 1 has %.2f. The "
+             "column at the left is *.", star, alpha);
   else if ((double)end->total < 0.99)
     snprintf(at, 200, "its rows sum to %.2f; token 1 has %.2f of that.",
              (double)end->mass, alpha);
   else
-    snprintf(at, 200,
-             "token 1 has %.2f of a row's weight; an even row would "
-             "give it %.2f.",
-             alpha, f->even);
+    snprintf(at, 200, "token 1 has %.2f of a row's weight; an even row would "
+             "give it %.2f.", alpha, f->even);
 }
 
 /* What stands below look k. */
@@ -475,10 +462,8 @@ static void film_key(Html *h, const Film *f, int top) {
   x += 54;
   for (int level = 0; level <= RAMP; level++) {
     const char *fill = level < RAMP ? RAMPS[level].colour : FILM_LATER;
-    say(h,
-        "<rect x=\"%d\" y=\"%d\" width=\"14\" height=\"14\" fill=\"%s\" "
-        "stroke=\"" FILM_INK "\"/>\n",
-        x, top - 12, fill);
+    say(h, "<rect x=\"%d\" y=\"%d\" width=\"14\" height=\"14\" fill=\"%s\" "
+        "stroke=\"" FILM_INK "\"/>\n", x, top - 12, fill);
     if (level == RAMP)
       film_text(h, x + 20, top, "", "a later token, which a row cannot see");
     else if (!level)
@@ -491,10 +476,9 @@ static void film_key(Html *h, const Film *f, int top) {
     strcat(text, f->token[i]);
     strcat(text, " ");
   }
-  film_text(h, FILM_EDGE, top + 23, "",
-            "Maps: the first %d tokens of a held sequence. Numbers: means over "
-            "%d sequences of %d tokens.",
-            f->T, f->n, f->tokens);
+  film_text(h, FILM_EDGE, top + 23, "", "Maps: the first %d tokens of a held "
+            "sequence. Numbers: means over %d sequences of %d tokens.", f->T,
+            f->n, f->tokens);
   film_text(h, FILM_EDGE, top + 44, "",
             "The tokens, with a dot for a blank: %s", text);
 }
@@ -502,25 +486,20 @@ static void film_key(Html *h, const Film *f, int top) {
 /* n films of the same steps, as one SVG. */
 static void film_draw(Html *h, const Film *f, int n) {
   int high = FILM_HEAD + n * FILM_ARM + 76;
-  say(h,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+  say(h, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
       "width=\"%d\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" "
       "font-size=\"14\" fill=\"" FILM_INK "\" "
-      "shape-rendering=\"crispEdges\">\n",
-      FILM_WIDTH, high, FILM_WIDTH);
-  element(h, "title",
-          "Watch an attention sink form: one head of each model, "
+      "shape-rendering=\"crispEdges\">\n", FILM_WIDTH, high, FILM_WIDTH);
+  element(h, "title", "Watch an attention sink form: one head of each model, "
           "seen seven times while it trains");
   say(h, "<rect width=\"%d\" height=\"%d\" rx=\"6\" fill=\"#fdfcf8\"/>\n",
       FILM_WIDTH, high);
   film_text(h, FILM_EDGE, 34, "font-size=\"24\" font-weight=\"700\"",
             "Watch an attention sink form");
-  film_text(h, FILM_EDGE, 58, "",
-            "A row of a map is a token, which looks back "
+  film_text(h, FILM_EDGE, 58, "", "A row of a map is a token, which looks back "
             "at the tokens before it: the columns. A dark cell has much of its "
             "weight.");
-  film_text(h, FILM_EDGE, 78, "",
-            "The bar beside a row is its mass, what its "
+  film_text(h, FILM_EDGE, 78, "", "The bar beside a row is its mass, what its "
             "weights on tokens sum to: from 0 to 1.");
   for (int k = 0; k < f->looks; k++)
     film_text(h, FILM_EDGE + FILM_BIAS + k * FILM_FRAME, FILM_HEAD - 12,

@@ -2,12 +2,10 @@
  * Models", run and judged, beside the paper's numbers.
  *
  *     cc -O3 data/paper/paper.c -o paper -lm
- *     ./paper list                the tables and figures, and how much of each
- *                                 is done
- *     ./paper table4              one of them: what is missing is run, ours
- *                                 beside the paper's
- *     ./paper run                 as ./sink run, filmed, and leaves a page:
- *                                 out/run.html
+ *     ./paper list     the tables and figures, and how much of each is done
+ *     ./paper table4   one of them: what is missing is run, ours stands beside
+ *                      the paper's
+ *     ./paper run      as ./sink run, filmed, and leaves a page: out/run.html
  *
  * SPDX-License-Identifier: MIT
  *
@@ -32,14 +30,14 @@
  * tests are in data/check/test_paper.c and data/check/test_onset.c.
  */
 #define SINK_NO_MAIN
-#define RESULTS_FOLDER   "data/results"
+#define RESULTS_FOLDER "data/results"
 #define SEEDS_MOST 99
 /* What the flags of this program fill. */
 #define OWN_SETTINGS \
   struct Own { \
     char row[64], corpus[64];   /* one row; the runs' text, "" the first */ \
     char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM]; \
-    char parts[PATH_ROOM];      /* of runs that were stopped, "" none is kept */ \
+    char parts[PATH_ROOM];      /* of runs that were stopped, "" of none */ \
     int only_seed, seeds;       /* -1 all; 1 .. this, 0 those of the table */ \
     int commands, verify, show, predict, cost; \
   } own;

@@ -22,14 +22,16 @@
 enum { CORNER_ROWS = 64, CORNER_HIGH = 250 };
 static const double CORNER = 2;
 
-/* x, y: the means, then where their mark stands; low, high: the seeds' least
- * and largest. */
+/* A row in the plane. */
 typedef struct Corner {
-  double x, y, low_x, high_x, low_y, high_y, left, top, wide; const char *name;
+  double x, y;                 /* the means, then where their mark stands */
+  double low_x, high_x, low_y, high_y;   /* the seeds' least and largest */
+  double left, top, wide;      /* where its number stands */
+  const char *name;
 } Corner;
 
-/* Does the number of a lie over the mark of b, or where b has a number, over
- * that? */
+/* Does the number of a lie over the mark of b, or where b has
+ * a number, over that? */
 static bool corners_meet(const Corner *a, const Corner *b, bool number) {
   enum { HIGH = 7, MARK = 4 };
   bool mark = b->x > a->left - MARK && b->x < a->left + a->wide + MARK &&
@@ -42,15 +44,15 @@ static bool corners_meet(const Corner *a, const Corner *b, bool number) {
  * number before it and no rule; or else farther off. */
 static void corner_place(Corner *c, int k, int n, const Axis *x,
                          const Axis *y) {
-  /* ranges lie across and up */
-  static const double OFF[][2] = {{0.8, -0.8}, {0.8, 0.8}, {-0.8, -0.8},
-                                  {-0.8, 0.8}, {1, 0},     {-1, 0},
-                                  {0, -1},     {0, 1}};
+  /* The corners first, since ranges lie across and up. */
+  static const double OFF[][2] = {
+    {0.8, -0.8}, {0.8, 0.8}, {-0.8, -0.8}, {-0.8, 0.8},
+    {1, 0}, {-1, 0}, {0, -1}, {0, 1}};
   double rule_x = axis_place(x, CORNER), rule_y = axis_place(y, CORNER);
   for (int far = 8; far < 30; far += 3)
     for (size_t i = 0; i < sizeof OFF / sizeof *OFF; i++) {
-      double middle = c[k].x + far * OFF[i][0],
-             top = c[k].y + 2.5 + far * OFF[i][1];
+      double middle = c[k].x + far * OFF[i][0];
+      double top = c[k].y + 2.5 + far * OFF[i][1];
       bool meets = fabs(middle - rule_x) < c[k].wide / 2 + 1 ||
                    fabs(top - 2.5 - rule_y) < 4;
       c[k].left = middle - c[k].wide / 2;
@@ -67,10 +69,9 @@ static void corners_frame(Html *h, const Axis *x, const Axis *y) {
   static const char *const IN[2][2] = {{"neither", "a sink alone"},
                                        {"massive activations alone", "both"}};
   double middle_x = axis_place(x, CORNER), middle_y = axis_place(y, CORNER);
-  say(h,
-      "<path class=\"axis\" stroke-dasharray=\"4 3\" d=\"M%.1f %.1fV%.1fM%.1f "
-      "%.1fH%.1f\"/>\n",
-      middle_x, y->first, y->last, x->first, middle_y, x->last);
+  say(h, "<path class=\"axis\" stroke-dasharray=\"4 3\" d=\"M%.1f "
+      "%.1fV%.1fM%.1f %.1fH%.1f\"/>\n", middle_x, y->first, y->last, x->first,
+      middle_y, x->last);
   for (int up = 0; up < 2; up++)
     for (int right = 0; right < 2; right++) {
       double at = right ? x->last - 4 : x->first + 4;
@@ -81,22 +82,17 @@ static void corners_frame(Html *h, const Axis *x, const Axis *y) {
     }
 }
 
+/* The picture of n rows; their names stand below it, NAMES on a line. */
 static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
   enum {
-    LEFT = 30,
-    RIGHT = PICTURE_WIDTH - 6,
-    TOP = 18,
-    BOTTOM = TOP + CORNER_HIGH,
-    NAMES = 4,
-    LEGEND = BOTTOM + 44,
-    LINE = 9
+    LEFT = 30, RIGHT = PICTURE_WIDTH - 6, TOP = 18, BOTTOM = TOP + CORNER_HIGH,
+    NAMES = 4, LEGEND = BOTTOM + 44, LINE = 9
   };
   axis_end(x, LEFT, RIGHT);
   axis_end(y, BOTTOM, TOP);
-  say(h,
-      "<svg class=\"fine\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"a "
-      "point a row, sink across, norm ratio up",
-      PICTURE_WIDTH, LEGEND + (n - 1) / NAMES * LINE + 4);
+  say(h, "<svg class=\"fine\" viewBox=\"0 0 %d %d\" role=\"img\" "
+      "aria-label=\"a point a row, sink across, norm ratio up", PICTURE_WIDTH,
+      LEGEND + (n - 1) / NAMES * LINE + 4);
   for (int k = 0; k < n; k++)
     say(h, ". %s: %.3g, %.3g", c[k].name, c[k].x, c[k].y);
   say(h, "\">\n");
@@ -109,10 +105,8 @@ static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
     c[k].x = axis_place(x, c[k].x);
     c[k].y = axis_place(y, c[k].y);
     c[k].wide = k < 9 ? 4 : 8;
-    say(h,
-        "<path stroke=\"%s\" opacity=\"0.35\" d=\"M%.1f %.1fH%.1fM%.1f "
-        "%.1fV%.1f\"/>\n",
-        colour_of(0), axis_place(x, c[k].low_x), c[k].y,
+    say(h, "<path stroke=\"%s\" opacity=\"0.35\" d=\"M%.1f %.1fH%.1fM%.1f "
+        "%.1fV%.1f\"/>\n", colour_of(0), axis_place(x, c[k].low_x), c[k].y,
         axis_place(x, c[k].high_x), c[k].x, axis_place(y, c[k].low_y),
         axis_place(y, c[k].high_y));
   }
@@ -132,13 +126,11 @@ static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
 /* Rows of one recipe alone, `word`, with which their names begin: drawn, of 16
  * first tokens, or fixed. */
 static void draw_corners(Paper *p, const char *word) {
-  bool fixed = !strcmp(word, "fixed");
   size_t begins = strlen(word);
   Corner c[CORNER_ROWS];
-  Axis x = {.name = "alpha_1, times even rows", .log = true, .tight = true},
-       y = {.name = "norm of the first hidden state over the others'",
-            .log = true,
-            .tight = true};
+  Axis x = {.name = "alpha_1, times even rows", .log = true, .tight = true};
+  Axis y = {.name = "norm of the first hidden state over the others'",
+            .log = true, .tight = true};
   int n = 0;
   axis_see(&x, 1);
   axis_see(&x, 4);
@@ -148,15 +140,10 @@ static void draw_corners(Paper *p, const char *word) {
     const Row *row = &p->x->row[row_of(p, k)];
     if (strncmp(row->name, word, begins) || row->name[begins] != '-')
       continue;
-    Spread sink = spread_of(&p->runs, row_of(p, k), "times_1"),
-           norm = spread_of(&p->runs, row_of(p, k), "norm_ratio");
-    c[n] = (Corner){sink.mean,
-                    norm.mean,
-                    sink.low,
-                    sink.high,
-                    norm.low,
-                    norm.high,
-                    .name = row->name + begins + 1};
+    Spread sink = spread_of(&p->runs, row_of(p, k), "times_1");
+    Spread norm = spread_of(&p->runs, row_of(p, k), "norm_ratio");
+    c[n] = (Corner){sink.mean, norm.mean, sink.low, sink.high, norm.low,
+                    norm.high, .name = row->name + begins + 1};
     if (!(sink.low > 1e-6 && sink.high < 1e6 && norm.low > 1e-6 &&
           norm.high < 1e6))
       continue;
@@ -168,16 +155,16 @@ static void draw_corners(Paper *p, const char *word) {
   }
   if (!n)
     return;
-  figure_begin(
-      &p->h, NULL,
-      fixed ? "Sink and massive activation: a fixed first token"
-            : "Sink and massive activation: the first token is one of 16");
+  const char *title =
+      "Sink and massive activation: the first token is one of 16";
+  if (!strcmp(word, "fixed"))
+    title = "Sink and massive activation: a fixed first token";
+  figure_begin(&p->h, NULL, title);
   corners_draw(&p->h, c, n, &x, &y);
-  figure_end(&p->h,
-             "Means over the seeds, with their least and largest. Dashed: 2 "
-             "times even rows, from where a sink counts, and a norm ratio of "
-             "2. Only token 1 is counted: a null key, logit or sink token has "
-             "the sink that it took (sink_* below).");
+  figure_end(&p->h, "Means over the seeds, with their least and largest. "
+             "Dashed: 2 times even rows, from where a sink counts, and a norm "
+             "ratio of 2. Only token 1 is counted: a null key, logit or sink "
+             "token has the sink that it took (sink_* below).");
 }
 
 /* -----------------------------------------------------------------------------
@@ -190,6 +177,7 @@ static void draw_corners(Paper *p, const char *word) {
  */
 enum { ROUNDS = 7, ROUND_STEPS = 8 };
 
+/* Seconds a step. */
 static double steps_seconds(Trainer *t, Error *e) {
   double from = seconds();
   for (int i = 0; i < ROUND_STEPS && !e->status; i++)
@@ -215,10 +203,9 @@ static int remedies_cost(const Experiments *x, const Item *item,
   Trainer base, row;
   if (row_trainer(&base, softmax, corpus, s, e, e))
     return e->status;
-  fprintf(out,
-          "A step: its mean time; over one of %s, %d threads, the median of %d "
-          "rounds of %d steps (least, largest)\n\n",
-          softmax->name, workers(), ROUNDS, ROUND_STEPS);
+  fprintf(out, "A step: its mean time; over one of %s, %d threads, the median "
+          "of %d rounds of %d steps (least, largest)\n\n", softmax->name,
+          workers(), ROUNDS, ROUND_STEPS);
   for (int k = 1; k < item->count && !e->status; k++) {
     const Row *of = &x->row[x->shown[item->from + k].row];
     real ratio[ROUNDS];
@@ -253,18 +240,19 @@ static int remedies_cost(const Experiments *x, const Item *item,
  * training has it. Kept are the first token and any x*. In nats a token, by the
  * policies of signs.c 5:
  *
- *   cache_dense     nothing is dropped, so positions come that training never
- *                   saw
+ *   cache_dense     nothing is dropped, so positions come that training has
+ *                   never seen
  *   cache_window    the latest keys of a context; nothing is kept
  *   cache_sinks     what is kept and the latest, a context in all, by their
  *                   places in the cache
  *   cache_old       the same keys, by their places in the text
  *   anew            the control: the same tokens read anew for every token, as
  *                   training reads them
- *   dense_more, window_more, sinks_more, old_more    each over anew: one model,
- *                                                    the same tokens
- *   rounded_8 _6 _4    weights and inputs in so many bits, over the loss, on
- *                      the sequences of Sink
+ *   dense_more, window_more, sinks_more, old_more
+ *                   each over anew: one model, the same tokens
+ *   rounded_8 _6 _4
+ *                   weights and inputs in so many bits, over the loss, on the
+ *                   sequences of Sink
  */
 enum { CACHE_TOKENS = 2048 };
 
@@ -294,23 +282,23 @@ static double anew_loss(Model *m, const int *ids, const int *targets, int n,
 }
 
 static int measure_cache(Result *r, Trainer *t, Error *e) {
-  static const char *const NAME[POLICIES_ALL] = {"dense", "window", "sinks",
-                                                 "old"};
+  static const char *const NAME[POLICIES_ALL] = {
+    "dense", "window", "sinks", "old"};
   const Config *c = &t->m.c;
-  const int n = (int)at_most(CACHE_TOKENS, (idx)t->data.held.size - 1),
-            threads = workers();
+  const int n = (int)at_most(CACHE_TOKENS, (idx)t->data.held.size - 1);
+  const int threads = workers();
   int *ids = grab(2 * (idx)n, sizeof(int), e);
-  double *loss = grab(n, sizeof(double), e), mean[POLICIES_ALL] = {0},
-         x[STREAMED], anew = NAN;
+  double *loss = grab(n, sizeof(double), e);
+  double mean[POLICIES_ALL] = {0}, x[STREAMED], anew = NAN;
   if (!e->status)
     data_held(&t->data, &t->s.data, 1, n, ids, ids + n, e);
-  /* a row has no work for more */
-  set_workers(1);
+  set_workers(1);   /* a row has no work for more */
   for (int k = 0; k < POLICIES_ALL && !e->status; k++) {
     stream(loss, &t->m, ids, ids + n, n, &POLICIES[k],
            config_rows(c, c->context), config_rows(c, 1), e);
     streamed_of(x, loss, n);
-    record(r, e, mean[k] = x[S_LOSS], "cache_%s", NAME[k]);
+    mean[k] = x[S_LOSS];
+    record(r, e, mean[k], "cache_%s", NAME[k]);
   }
   if (!e->status)
     anew = anew_loss(&t->m, ids, ids + n, n, e);
@@ -337,8 +325,7 @@ static int measure_cache(Result *r, Trainer *t, Error *e) {
 static int measure_more(Result *r, Trainer *t, const Row *row, Error *e) {
   Signs g;
   Numbers told = {0};
-  /* which is for people */
-  Bytes table = {0};
+  Bytes table = {0};   /* for people: it is not kept */
   if (asks(row, "known") && measure_known(r, t, e))
     return e->status;
   if (asks(row, "cache") && measure_cache(r, t, e))

@@ -30,10 +30,9 @@ static void settings_go_on(Settings *s, const Settings *said, const char *file,
       option_set(o, &now, was, false, e);
     else if (strcmp(is, was) && !source &&
              !has_word("steps tokenizer save-every log-every", o->flag))
-      fail(e, 2,
-           "--%s %s: %s has %s; --resume can change only --steps, "
-           "--save-every, --log-every. Try: leave it out",
-           o->flag, is, file, *was ? was : "none");
+      fail(e, 2, "--%s %s: %s has %s; --resume can change only --steps, "
+           "--save-every, --log-every. Try: leave it out", o->flag, is, file,
+           *was ? was : "none");
   }
   *s = now;
 }
@@ -53,10 +52,9 @@ static int trainer_again(Trainer *t, Error *e) {
     fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
          d->tokenizer);
   if (was.source && was.source != t->data.source)
-    fail(e, 1,
-         "%s: expected the text it was trained on, found another in %s. "
-         "Try: --text, --grammar or --tokens as before",
-         t->s.out, source_name(d));
+    fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
+         "Try: --text, --grammar or --tokens as before", t->s.out,
+         source_name(d));
   t->data.sample = was.sample;
   t->data.document = was.document;
   t->data.offset = was.offset;
@@ -69,8 +67,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
                           Error *e) {
   Settings now = *s;
   if (!s->out[0])
-    return fail(e, 2,
-                "--resume: needs --out, the file of the run. Try: "
+    return fail(e, 2, "--resume: needs --out, the file of the run. Try: "
                 "--resume --out FILE");
   if (file_missing(s->out)) {
     if (!s->quiet)
@@ -85,7 +82,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
       checkpoint_load(s->out, true, t, e))
     return e->status;
   settings_go_on(&t->s, &now, s->out, e);
-  memcpy(t->s.given, s->given, sizeof s->given); /* not the row's */
+  memcpy(t->s.given, s->given, sizeof s->given);   /* not the row's */
   long step = t->step, steps = t->s.train.steps;
   if (!t->m1)
     fail(e, 1, "%s: has only parameters. Try: without --resume", s->out);
@@ -109,7 +106,7 @@ static long look_keep(Progress *p, const char *line) {
                  &x.sink_star, &x.ratio);
   if (n != 8)
     return x.step;
-  if (p->looks == LOOKS) /* full: every other one goes */
+  if (p->looks == LOOKS)   /* full: every other one goes */
     for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
       p->look[p->looks] = p->look[2 * p->looks + 1];
   p->look[p->looks++] = x;
@@ -144,10 +141,11 @@ static int log_keep(Trainer *t, Progress *p, Bytes *log, const char *line,
                     Error *e) {
   if (line) {
     look_keep(p, line);
-    return p->holds ? trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e)
-                    : e->status;
+    if (p->holds)
+      trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
+    return e->status;
   }
-  if (*t->data.drawn) { /* --first-tokens */
+  if (*t->data.drawn) {   /* --first-tokens */
     bytes_print(log, e, "# %s\n", t->data.drawn);
     if (!t->s.quiet)
       fprintf(stderr, "sink: %s\n", t->data.drawn);

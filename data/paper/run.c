@@ -7,8 +7,7 @@
  * them how it came about. The film as a picture goes beside the page.
  *
  * The page has its own style: light or dark as its reader has it, where maps
- * keep
- * their ground since a dark cell means much weight. */
+ * keep their ground since a dark cell means much weight. */
 
 static const char RUN_STYLE[] =
     ":root{--ground:#fdfcf8;--ink:#1c1c1c;--soft:#57534a;--line:#d6d2c6;"
@@ -111,8 +110,8 @@ static int film_missing(const Film *f) {
   return n;
 }
 
-/* "on token 1: 0.07", of which the number is left where there is little
- * room. */
+/* "on token 1: 0.07", of which the number is left where
+ * there is little room. */
 static void run_under(Html *h, const char *text) {
   const char *number = strstr(text, ": ");
   say(h, "<i>");
@@ -145,8 +144,7 @@ static void run_strip(Html *h, const Film *f, const char *name) {
   say(h, "<figcaption>");
   html_text(h, text);
   if (film_missing(f))
-    say(h,
-        " Looks that are missing: %d. This training was not filmed at those "
+    say(h, " Looks that are missing: %d. This training was not filmed at those "
         "steps: it went on from a checkpoint without its film, or diverged.",
         film_missing(f));
   say(h, "</figcaption></figure>\n");
@@ -155,11 +153,9 @@ static void run_strip(Html *h, const Film *f, const char *name) {
 static void run_film_key(Html *h, const Film *f) {
   say(h, "<p class=\"key\">Weight: ");
   for (int k = 0; k <= RAMP; k++) {
-    say(h,
-        "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
+    say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
         "<rect class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/>"
-        "</svg> ",
-        k < RAMP ? RAMPS[k].colour : FILM_LATER);
+        "</svg> ", k < RAMP ? RAMPS[k].colour : FILM_LATER);
     if (k == RAMP)
       say(h, "a later token, which a row cannot see</span> ");
     else if (k)
@@ -167,12 +163,11 @@ static void run_film_key(Html *h, const Film *f) {
     else
       say(h, "below %g</span> ", RAMPS[1].from);
   }
-  say(h,
-      "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
+  say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
       "<rect width=\"16\" height=\"12\" fill=\"" FILM_MASS "\"/></svg> what a "
-      "row's weights on tokens sum to, 0 to 1</span></p>\n<p class=\"small\">"
-      "Maps: one head's weights on the first %d tokens of a held sequence. "
-      "Numbers: means over %d sequences of %d tokens.</p>\n",
+      "row's weights on tokens sum to, 0 to 1</span></p>\n"
+      "<p class=\"small\">Maps: one head's weights on the first %d tokens of a "
+      "held sequence. Numbers: means over %d sequences of %d tokens.</p>\n",
       f->T, f->n, f->tokens);
 }
 
@@ -196,15 +191,14 @@ static void run_lead(Html *h, const Outcome *o, long steps) {
   double sink = row[0][TIMES_EVEN], star = row[1][ALPHA_STAR] / o[1].even;
   double left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
   say(h, "<p class=\"lead\">In each map a row is a token that looks back at "
-         "the tokens before it, and dark means that it looks there. ");
+      "the tokens before it, and dark means that it looks there. ");
   if (sink >= SHOWS)
     say(h, "While a small language model learns, this head comes to look at "
-           "the first token, which means nothing: an <b>attention sink</b>. ");
+        "the first token, which means nothing: an <b>attention sink</b>. ");
   else
-    say(h,
-        "An <b>attention sink</b> is a head that looks at the first token, "
-        "which means nothing: by step %ld softmax has %s here. ",
-        steps, film_found(sink));
+    say(h, "An <b>attention sink</b> is a head that looks at the first token, "
+        "which means nothing: by step %ld softmax has %s here. ", steps,
+        film_found(sink));
   say(h, "With a spare key * %s; where rows need not sum to 1, %s.</p>\n",
       lead_of_star(star, left), lead_of_sigmoid(sigmoid));
 }
@@ -214,6 +208,7 @@ static void run_lead(Html *h, const Outcome *o, long steps) {
 
 enum { RASTER_HEADS = 32 };      /* rows of a raster; the strongest of more */
 
+/* Is head h one of the strongest in the end? */
 static bool head_drawn(const Film *f, int h) {
   int stronger = 0;
   for (int i = 0; i < f->heads; i++) {
@@ -279,10 +274,9 @@ static void run_heads_title(char text[160], const Film *f) {
     snprintf(text, 160, "Under softmax no head has a sink by step %ld",
              f->step[f->end]);
   else
-    snprintf(text, 160,
-             "Under softmax it begins in block %d; by step %ld %d of %d heads "
-             "have it",
-             head / f->H + 1, f->step[f->end], count, f->heads);
+    snprintf(text, 160, "Under softmax it begins in block %d; by step %ld %d "
+             "of %d heads have it", head / f->H + 1, f->step[f->end], count,
+             f->heads);
 }
 
 static void run_heads(Html *h, const Films *films, const Outcome *o) {
@@ -290,12 +284,10 @@ static void run_heads(Html *h, const Films *films, const Outcome *o) {
   char text[160];
   run_heads_title(text, f);
   part_begin(h, "heads", text);
-  say(h,
-      "<p class=\"small\">Share of a row's weight, by head (down; 2.1 is block "
-      "2, head 1) and step (across). An even row would give %.2f. The shade is "
-      "the weight itself: the share times what the row sums to.</p>\n<div "
-      "class=\"three\">",
-      f->even);
+  say(h, "<p class=\"small\">Share of a row's weight, by head (down; 2.1 is "
+      "block 2, head 1) and step (across). An even row would give %.2f. The "
+      "shade is the weight itself: the share times what the row sums to.</p>\n"
+      "<div class=\"three\">", f->even);
   for (int i = 0; i < ARMS; i++)
     run_raster(h, &f[i], o[i].name);
   say(h, "</div></section>\n");
@@ -325,8 +317,7 @@ static void run_said(Html *h, const char *verdict) {
       html_text(h, text);
     say(h, "</li>\n");
   }
-  say(h,
-      "</ul>\n<p class=\"small\">alpha_1 and alpha_*: mean share of token 1 "
+  say(h, "</ul>\n<p class=\"small\">alpha_1 and alpha_*: mean share of token 1 "
       "and of * in a row's weights, over heads and sequences. Times even: over "
       "what rows give that share their weight evenly. ");
   html_text(h, line);
@@ -374,8 +365,7 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
     element(h, "td class=\"paper source\"", PAPER_ARMS[i].source);
     say(h, "</tr>\n");
   }
-  say(h,
-      "</table></div>\n<p class=\"small\">The paper's models are larger and "
+  say(h, "</table></div>\n<p class=\"small\">The paper's models are larger and "
       "read more, so compare who has a sink and not how much. Sink: share of "
       "heads with alpha above %g, over %d sequences of %d tokens. x even: "
       "alpha_1, times even. Row mass: what a row's raw weights on tokens sum "
@@ -479,13 +469,12 @@ static void run_charts(Html *h, const Outcome *o, int from, int to) {
 /* For who does not see the picture. */
 static void last_table(Html *h, const Film *f, const FilmLook *x,
                        const char *title) {
-  say(h,
-      "<details><summary class=\"small\">These weights as a table</summary>");
+  say(h, "<details><summary class=\"small\">These weights as a "
+      "table</summary>");
   table_begin(h, title);
-  say(h,
-      "<tr><th scope=\"col\">query</th>%s<th scope=\"col\">on token 1</th>"
-      "<th scope=\"col\">on all tokens</th><th scope=\"col\">most</th><th "
-      "scope=\"col\">on</th></tr>\n",
+  say(h, "<tr><th scope=\"col\">query</th>%s<th scope=\"col\">on token 1</th>"
+      "<th scope=\"col\">on all tokens</th><th scope=\"col\">most</th>"
+      "<th scope=\"col\">on</th></tr>\n",
       f->starred ? "<th scope=\"col\">on *</th>" : "");
   for (int i = 0; i < f->T; i++) {
     double mass = 0;
@@ -520,9 +509,8 @@ static void last_look(Html *h, const Film *f, const char *name) {
   map_begin(h, f, x, BESIDE, BESIDE - 8, title);
   for (int i = 0; i < f->T; i++) {
     svg_text(h, BESIDE - 1, i * FILM_CELL + 6, "tok end", f->token[i]);
-    say(h,
-        "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
-        left + i * FILM_CELL + 5, bottom + 2);
+    say(h, "<text class=\"tok end\" transform=\"translate(%d %d) "
+        "rotate(-90)\">", left + i * FILM_CELL + 5, bottom + 2);
     html_text(h, f->token[i]);
     say(h, "</text>\n");
   }
@@ -531,8 +519,7 @@ static void last_look(Html *h, const Film *f, const char *name) {
         left - FILM_BIAS + 3, bottom + 6);
   say(h, "</svg>");
   last_table(h, f, x, title);
-  say(h,
-      "<figcaption>Raw weights of each token (down) on those before it "
+  say(h, "<figcaption>Raw weights of each token (down) on those before it "
       "(across) at step %ld; a dot is a blank.</figcaption></figure>\n",
       f->step[f->end]);
 }
@@ -556,15 +543,12 @@ static void run_head(Html *h, const char *picture) {
   const char *slash = strrchr(picture, '/');
   if (slash)
     picture = slash + 1;
-  say(h,
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta "
-      "name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"/><title>Watch an "
-      "attention sink form</title><meta name=\"description\" "
+  say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+      "<title>Watch an attention sink form</title><meta name=\"description\" "
       "content=\"%s\"/><meta property=\"og:title\" content=\"Watch an "
       "attention sink form\"/><meta property=\"og:description\" "
-      "content=\"%s\"/><meta property=\"og:image\" content=\"",
-      SAYS, SAYS);
+      "content=\"%s\"/><meta property=\"og:image\" content=\"", SAYS, SAYS);
   html_text(h, picture);
   say(h, "\"/>\n<style>");
   bytes_add(&h->text, RUN_STYLE, sizeof RUN_STYLE - 1, h->e);
@@ -615,7 +599,7 @@ static void run_parts(Html *h, const Films *films, const Outcome *o,
     part_begin(h, "why", "Why: a row must put its weight somewhere");
     if (!films->why || films->why(h))
       say(h, "<p>A toy shows it: ./paper toy-trigger trains it, and then "
-             "./paper run draws it here.</p>\n");
+          "./paper run draws it here.</p>\n");
     say(h, "</section></div>\n");
   }
   run_numbers(h, o, s);
@@ -694,9 +678,8 @@ static int verb_film(Settings *s, Error *e) {
   settings_flags(s, RUN_FLAGS, s->groups, e);
   settings_parse(s, s->argc, s->argv, s->groups, e);
   if (s->train.steps < FILM_LOOKS - 1)
-    fail(e, 2,
-         "--steps %d: too few for the %d looks of a film. Try: --steps %d",
-         s->train.steps, FILM_LOOKS, FILM_LOOKS - 1);
+    fail(e, 2, "--steps %d: too few for the %d looks of a film. Try: --steps "
+         "%d", s->train.steps, FILM_LOOKS, FILM_LOOKS - 1);
   if (e->status || outputs_ready(s, (const char *[]){path}, 1, e))
     return e->status;
   s->out[0] = 0;

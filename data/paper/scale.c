@@ -1,5 +1,5 @@
-/* scale.c - equations 29 to 42 as a check, `paper check scale`. A part of
- * paper.c.
+/* scale.c - equations 29 to 42 as a check, `paper check scale`.
+ * A part of paper.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,12 +8,14 @@
  * 1  [E29] [E32] The scale, and what it is to the optimiser
  *
  * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+,
- * and W_V leaves v* behind. So training W under the scale a is training W^ = a
- * W without it, if each step keeps W^ = a W. The gradient of W^ is g/a
+ * and W_V leaves v* behind. So training W under the scale a is training
+ * W^ = a W without it, if each step keeps W^ = a W. The gradient of W^ is g/a
  * (equation 40), its moments m/a and v/a^2, and for that matrix
  *
- *   AdamW   W <- (1 - lr wd) W - lr m^ / (sqrt(v^) + eps)    lr' = a lr, eps' = eps/a, wd' = wd/a
- *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
+ *   AdamW   W <- (1 - lr wd) W - lr m^ / (sqrt(v^) + eps)
+ *           lr' = a lr, eps' = eps/a, wd' = wd/a
+ *   SGD     W <- (1 - lr wd) W - lr g
+ *           lr' = a^2 lr, and so wd' = wd/a^2
  *
  * (equations 42, 35). Were wd |W|^2 part of the loss, as section 6 writes it,
  * AdamW would need wd' = wd/a^2. Clipping by the global norm breaks the
@@ -50,17 +52,18 @@ static double apart(idx n, const real *a, const real *b) {
 
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
-  for (int i = 0; i < m->n_tensors; i++)
-    for (idx n = 0;
-         n < tensor_count(m->all[i]) && strstr(m->all[i]->name, tensor); n++)
-      m->all[i]->w[n] *= (real)factor;
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *x = m->all[i];
+    for (idx n = 0; n < tensor_count(x) && strstr(x->name, tensor); n++)
+      x->w[n] *= (real)factor;
+  }
 }
 
 /* How far the logits of scale 0.2 lie from those of 0.2 W_V, or 0.2 W_O. */
 static double off_folded(Page *p, const char *flags, const char *tensor) {
   real scaled[LOGITS], folded[LOGITS];
-  Toy *y = toy(p, RANDOM, "--scale 0.2 %s", flags),
-      *z = toy(p, RANDOM, "%s", flags);
+  Toy *y = toy(p, RANDOM, "--scale 0.2 %s", flags);
+  Toy *z = toy(p, RANDOM, "%s", flags);
   if (!y->T || !z->T)
     return NAN;
   fold(&z->m, tensor, 0.2);
@@ -89,28 +92,25 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t,
   for (int i = 0; i <= y->T; i++)
     y->ids[i] = (int)rng_below(&rng, TOY_VOCAB);
   toy_forward(y);
-  double loss = toy_gradients(y), norm = gradient_norm(m, &bad),
-         square = norm * norm;
+  double loss = toy_gradients(y), norm = gradient_norm(m, &bad);
+  double square = norm * norm;
   for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
     const Tensor *x = m->all[i];
     double own = vec_dot(tensor_count(x), x->d, x->d);
     if (strstr(x->name, w->tensor))
       square += (alpha * alpha - 1) * own;
   }
-  double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
+  double clip = 1;
+  if (w->clip && sqrt(square) > 0.5)
+    clip = 0.5 / sqrt(square);
   for (idx n = 0; n < m->count; n++)
     m->grads[n] *= (real)clip;
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *x = m->all[i];
     double a = strstr(x->name, w->tensor) ? alpha : 1;
-    Step s = {.optimizer = w->optimizer,
-              .beta1 = 0.9,
-              .beta2 = 0.95,
-              .t = t,
-              .shrink = 1,
-              .lr = 0.02 * pow(a, w->lr),
-              .eps = 0.01 * pow(a, w->eps),
-              .wd = 0.1 * pow(a, w->wd)};
+    Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t,
+              .shrink = 1, .lr = 0.02 * pow(a, w->lr),
+              .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
     real *first = moments + (x->w - m->params), *second = first + m->count;
     optimizer_step(&s, tensor_count(x), x->w, x->d, first, second);
   }
@@ -122,16 +122,17 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t,
 static double twins_apart(Page *p, Twin w) {
   Toy *a = toy(p, RANDOM, "--layers 2 %s --scale %g", w.flags, w.alpha);
   Toy *b = toy(p, RANDOM, "--layers 2 %s", w.flags);
-  real *moments = p->e->status ? NULL
-                               : grab(4 * a->m.count, sizeof(real), p->e);
+  if (p->e->status)
+    return NAN;
+  real *moments = grab(4 * a->m.count, sizeof(real), p->e);
   double gap = 0;
   if (!moments)
     return NAN;
   fold(&b->m, w.tensor, pow(w.alpha, w.start));
   for (long t = 1; t <= 200; t++) {
     double loss = twin_step(&w, a, moments, t, 1);
-    gap = larger(gap, fabs(loss - twin_step(&w, b, moments + 2 * b->m.count, t,
-                                            w.alpha)));
+    double other = twin_step(&w, b, moments + 2 * b->m.count, t, w.alpha);
+    gap = larger(gap, fabs(loss - other));
   }
   fold(&a->m, w.tensor, w.alpha);
   for (idx n = 0; n < a->m.count; n++)
@@ -141,13 +142,8 @@ static double twins_apart(Page *p, Twin w) {
 }
 
 static void check_adamw(Page *p) {
-  const Twin wo = {.alpha = 0.2,
-                   .tensor = ".wo",
-                   .flags = "",
-                   .lr = 1,
-                   .eps = -1,
-                   .wd = -1,
-                   .start = 1};
+  const Twin wo = {.alpha = 0.2, .tensor = ".wo", .flags = "", .lr = 1,
+                   .eps = -1, .wd = -1, .start = 1};
   Twin w = wo, wv = wo;
   wv.tensor = ".wv";
   holds(p, "eq. 42: W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", twins_apart(p, wo),
@@ -188,13 +184,8 @@ static void check_adamw(Page *p) {
 }
 
 static void check_sgd(Page *p) {
-  Twin w = {.alpha = 0.2,
-            .tensor = ".wo",
-            .flags = "",
-            .optimizer = 1,
-            .lr = 2,
-            .wd = -2,
-            .start = 1};
+  Twin w = {.alpha = 0.2, .tensor = ".wo", .flags = "", .optimizer = 1,
+            .lr = 2, .wd = -2, .start = 1};
   holds(p, "eq. 35: W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", twins_apart(p, w),
         SCORES);
   w.alpha = 0.25;

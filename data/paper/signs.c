@@ -8,8 +8,9 @@
  * 2306.12929), and a model that has one breaks when its key is dropped from the
  * cache (StreamingLLM, 2309.17453).
  *
- * Contents   1 One row, one head, one stream    2 eval --signs    3 eval --quantize
- *            4 A cache that forgets    5 Its policies    6 stream MODEL
+ * Contents   1 One row, one head, one stream   2 eval --signs
+ *            3 eval --quantize   4 A cache that forgets   5 Its policies
+ *            6 stream MODEL
  */
 
 /* -----------------------------------------------------------------------------
@@ -85,9 +86,9 @@ static double kurtosis(idx n, const real *x) {
   return two > 0 ? four / (two * two) : NAN;
 }
 
-/* That of the channels of h [rows,C] (He et al. 2405.19279): mean s^2 over
- * (mean s)^2, s_c = mean_n h_nc^2. 1 where all are alike, C where one has
- * everything. */
+/* That of the channels of h [rows,C] (He et al. 2405.19279): mean s^2
+ * over (mean s)^2, s_c = mean_n h_nc^2. 1 where all are alike, C
+ * where one has everything. */
 static double channel_kurtosis(idx rows, idx C, const real *h) {
   double one = 0, two = 0;
   for (idx c = 0; c < C; c++) {
@@ -129,30 +130,38 @@ static double peak(idx n, real *x) {
  * The first row is x*'s where there is one; Sink_1, alpha_1 and top-1 are of
  * token 1.
  */
-/* from G_NORM on: of every block */
-enum { G_SINK, G_ALPHA, G_MASS, G_OFF, G_ENTROPY, G_TOP, G_DEAD, G_VALUE, G_GRADIENT, G_NORM,
-       G_KURTOSIS, G_CHANNELS, G_PEAK, SIGNS_ALL };
+
+/* From G_NORM on, all blocks have them; before it, those that attend. */
+enum {
+  G_SINK, G_ALPHA, G_MASS, G_OFF, G_ENTROPY, G_TOP, G_DEAD, G_VALUE, G_GRADIENT,
+  G_NORM, G_KURTOSIS, G_CHANNELS, G_PEAK, SIGNS_ALL
+};
 static const Column SIGNS_COLUMNS[SIGNS_ALL] = {
-  {"sink_1", "Sink_1", "%.1f%%", 6, 100},     {"alpha_1", "alpha_1", "%.3f", 7, 1},
-  {"mass", "row\nmass", "%.2f", 5, 1}, {"off", "rows\n< 0.1", "%.0f%%", 5, 100},
+  {"sink_1", "Sink_1", "%.1f%%", 6, 100},
+  {"alpha_1", "alpha_1", "%.3f", 7, 1},
+  {"mass", "row\nmass", "%.2f", 5, 1},
+  {"off", "rows\n< 0.1", "%.0f%%", 5, 100},
   {"entropy", "entropy\n/log i", "%.3f", 7, 1},
   {"top_1", "top-1\nshare", "%.0f%%", 5, 100},
   {"dead", "heads\ndead", "%.0f%%", 5, 100},
   {"value", "value\ndrain", "%.2f", 5, 1},
   {"gradient", "gradient\nratio", "%.2f", 8, 1},
   {"norm", "norm\nratio", "%.2f", 6, 1},
-  {"kurtosis", "kurtosis", "%.1f", 8, 1},     {"channels", "channels'", "%.2f", 9, 1},
+  {"kurtosis", "kurtosis", "%.1f", 8, 1},
+  {"channels", "channels'", "%.2f", 9, 1},
   {"peak", "largest\n/median", "%.1f", 7, 1}};
 
 typedef struct Signs {
-  /* the first: signs_after finds the rest behind it */
-  Acts a;
-  const Model *m; const Config *c; int n, T, L; idx N;
-  /* [L+1] the last the model's; [L] of what in x */
-  double (*x)[SIGNS_ALL], (*count)[SIGNS_ALL];
+  Acts a;                      /* the first: signs_after finds the rest by it */
+  const Model *m;
+  const Config *c;
+  int n, T, L;
+  idx N;
+  double (*x)[SIGNS_ALL];      /* [L+1], the last one the model's */
+  double (*count)[SIGNS_ALL];  /* [L] of what in x */
   double *gradient;            /* [L,N] |dL/dx_n|, sums over sequences */
-  /* [N,C]; [2,H,N,S]; why there is no gradient, or "" */
-  real *spare, *maps; char why[200];
+  real *spare, *maps;          /* [N,C]; [2,H,N,S] */
+  char why[200];               /* why there is no gradient, or "" */
 } Signs;
 
 static void signs_free(Signs *g) {
@@ -172,19 +181,19 @@ static void signs_add(Signs *g, int l, int k, double x) {
 /* What head h of block l shows: maps w (weights) and m [N,S]. */
 static void signs_head(Signs *g, int l, int h, const real *w, const real *m) {
   const Config *c = g->c;
-  const idx N = g->N, first = N - g->T, S = config_columns(c, g->T),
-            D = c->head_dim;
+  const idx N = g->N, first = N - g->T, S = config_columns(c, g->T);
+  const idx D = c->head_dim;
   for (idx i = first; i < N; i++) {
     /* * is visible to every row */
     idx seen = keys_seen(c, g->m->layer[l].window, N, i) + S - N;
-    double mass = row_mass(N, w + i * S + S - N),
-           entropy = row_entropy(S, m + i * S, seen);
+    double mass = row_mass(N, w + i * S + S - N);
+    double off = isnan(mass) ? NAN : mass < 0.1;
+    double entropy = row_entropy(S, m + i * S, seen);
     signs_add(g, l, G_MASS, mass);
-    signs_add(g, l, G_OFF, isnan(mass) ? NAN : mass < 0.1);
+    signs_add(g, l, G_OFF, off);
     if (entropy != -1)
       signs_add(g, l, G_ENTROPY, entropy);
-    /* 1 has no choice */
-    if (i > first)
+    if (i > first)   /* token 1 has no choice */
       signs_add(g, l, G_TOP, row_top(S, m + i * S, S - g->T));
   }
   const real *o = g->a.layer[l].o + (first * c->heads + h) * D;
@@ -193,8 +202,8 @@ static void signs_head(Signs *g, int l, int h, const real *w, const real *m) {
 
 /* Behind block l, while its activations are there. */
 static void signs_block(Signs *g, int l) {
-  const idx n = g->N * g->c->dim, map = g->N * config_columns(g->c, g->T),
-            H = g->c->heads;
+  const idx n = g->N * g->c->dim, H = g->c->heads;
+  const idx map = g->N * config_columns(g->c, g->T);
   for (int h = 0; block_attends(g->m, l) && h < H; h++)
     signs_head(g, l, h, g->maps + h * map, g->maps + (H + h) * map);
   signs_add(g, l, G_KURTOSIS, kurtosis(n, g->a.h));
@@ -215,7 +224,8 @@ static void signs_finish(Signs *g, const Sinks *s) {
   const int first = config_column_first(g->c);
   double *model = g->x[g->L];
   for (int k = 0; k < SIGNS_ALL; k++)
-    model[k] = k < G_VALUE ? 0 : k == G_VALUE ? INFINITY : -INFINITY;
+    model[k] = k < G_VALUE ? 0 : -INFINITY;
+  model[G_VALUE] = INFINITY;
   for (int l = 0; l < g->L; l++) {
     const bool heads = s->attends[l];
     double *x = g->x[l];
@@ -234,9 +244,10 @@ static void signs_finish(Signs *g, const Sinks *s) {
         x[k] = NAN;
       else if (k < G_VALUE)
         model[k] += x[k] * s->H / s->heads;
+      else if (k == G_VALUE)
+        model[k] = smaller(model[k], x[k]);
       else
-        model[k] = k == G_VALUE ? smaller(model[k], x[k])
-                                : larger(model[k], x[k]);
+        model[k] = larger(model[k], x[k]);
   }
 }
 
@@ -304,8 +315,8 @@ static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n,
   return e->status;
 }
 
-/* A line of cells: numbers x, or a line of the heading, whose two a \n
- * parts. */
+/* A line of cells: numbers x, or a line of the heading, whose
+ * two a \n parts. */
 static void cells_line(Bytes *out, const Column *of, int n, const double *x,
                        bool below, Error *e) {
   char cell[32];
@@ -332,21 +343,22 @@ static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
         put(r, e, g->x[l][k], "signs_%s", SIGNS_COLUMNS[k].name);
   bytes_print(out, e, "Signs of a sink, by block: %d sequences of %d tokens\n",
               g->n, g->T);
-  for (int l = -2; l <= g->L; l++) {
-    if (l >= 0 && l < g->L)
+  bytes_print(out, e, "%-5s", "");
+  cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, NULL, false, e);
+  bytes_print(out, e, "%-5s", "block");
+  cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, NULL, true, e);
+  for (int l = 0; l <= g->L; l++) {
+    if (l < g->L)
       bytes_print(out, e, "%-5d", l + 1);
     else
-      bytes_print(out, e, "%-5s", l == -1 ? "block" : l < 0 ? "" : "model");
-    cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, l < 0 ? NULL : g->x[l], l == -1,
-               e);
+      bytes_print(out, e, "%-5s", "model");
+    cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, g->x[l], false, e);
   }
-  bytes_print(
-      out, e,
-      "model: the mean of shares, the least value, the largest of others. "
-      "value, gradient, norm:\n|v|, |dL/dx| at the attention's input, |h| "
-      "after the block; the first row over the others'\nmean. kurtosis: of all "
-      "of h; channels': of their mean squares, 1 to %d.\n",
-      g->c->dim);
+  bytes_print(out, e, "model: the mean of shares, the least value, the largest "
+              "of others. value, gradient, norm:\n|v|, |dL/dx| at the "
+              "attention's input, |h| after the block; the first row over the "
+              "others'\nmean. kurtosis: of all of h; channels': of their mean "
+              "squares, 1 to %d.\n", g->c->dim);
   if (g->why[0])
     bytes_print(out, e, "No gradient: %s.\n", g->why);
 }
@@ -355,51 +367,55 @@ static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
  * 3  eval --quantize B: every linear map with its weights, and its inputs too,
  *    rounded to B bits
  *
- *   Q(x) = s q,  q = the whole number nearest to x / s,  s = max |x| / (2^(B-1) - 1)
+ *   Q(x) = s q,   q = the whole number nearest to x / s,
+ *                 s = max |x| / (2^(B-1) - 1)
  *
  * One s for a tensor; an input's is all rows that go through together, up to 16
  * sequences. So one massive activation sets the step of all others
- * (2306.12929). Rounded are both factors of every y = x W, the logits' too, in
- * Model.linear's place; not the embedding's rows, W_in, phi, nor the products
- * of q, k, v and weights inside attention.
+ * (2306.12929). Rounded are both factors of every y = x W, the logits' too, by
+ * Tensor.product; not the embedding's rows, W_in, phi, nor the products of q,
+ * k, v and weights inside attention.
  */
-/* Model.rounding */
+
+/* Tensor.stored of a matrix that is rounded. */
 typedef struct Rounding {
   int bits;
   bool inputs;
   Error *fault;
 } Rounding;
 
-/* y [n] = Q(x). A NaN stays one; the largest comes back to the bit, so Q(Q(x))
- * = Q(x). */
+/* y [n] = Q(x). A NaN stays one; the largest comes back to the bit, so
+ * Q(Q(x)) = Q(x). */
 static void quantized(idx n, real *y, const real *x, int bits) {
   const double most = (double)largest(n, x), levels = ldexp(1, bits - 1) - 1;
   for (idx j = 0; j < n; j++)
-    y[j] = most == 0
-               ? x[j]
-               : (real)(rint((double)x[j] / most * levels) / levels * most);
+    if (most == 0)
+      y[j] = x[j];
+    else
+      y[j] = (real)(rint((double)x[j] / most * levels) / levels * most);
 }
 
-/* y = Q(x) Q(W), or x Q(W): Model.linear. */
+/* y = Q(x) Q(W), or x Q(W): Tensor.product. */
 static void rounded_product(const Tensor *W, bool transposed, real *y,
                             const real *x, idx rows) {
   const Rounding *r = W->stored;
-  idx in = transposed ? W->cols : W->rows, out = transposed ? W->rows : W->cols;
-  real *qw = grab(in * out + rows * in, sizeof(real), r->fault),
-       *qx = qw ? qw + in * out : NULL;
+  const idx in = transposed ? W->cols : W->rows;
+  const idx out = transposed ? W->rows : W->cols;
+  real *qw = grab(in * out + rows * in, sizeof(real), r->fault);
   if (!qw)
     return;
   quantized(in * out, qw, W->w, r->bits);
-  if (r->inputs)
-    quantized(rows * in, qx, x, r->bits);
-  matmul(y, out, rows_of(r->inputs ? qx : x, in),
-         transposed ? transpose_of(qw, in) : rows_of(qw, out), rows, out, in,
-         false);
+  if (r->inputs) {
+    quantized(rows * in, qw + in * out, x, r->bits);
+    x = qw + in * out;
+  }
+  const Matrix w = transposed ? transpose_of(qw, in) : rows_of(qw, out);
+  matmul(y, out, rows_of(x, in), w, rows, out, in, false);
   free(qw);
 }
 
-/* Every matrix that a forward multiplies by, rounded; or as it was, with r
- * NULL. */
+/* Every matrix that a forward multiplies by, rounded; or as it
+ * was, with r NULL. */
 static void rounding_set(Model *m, Rounding *r) {
   for (int i = 0; i < m->n_tensors; i++) {
     Tensor *t = m->all[i];
@@ -420,15 +436,14 @@ static const Column ROUNDING_COLUMNS[ROUNDING] = {
   {"sink_1", "Sink_1", "%.1f%%", 7, 100}, {"alpha_1", "alpha_1", "%.3f", 8, 1},
   {"norm", "norm ratio", "%.2f", 10, 1}};
 
-/* The loss as it is, with rounded weights, and with rounded inputs too, in
- * x. */
+/* The loss as it is, with rounded weights, and with rounded
+ * inputs too, in x. */
 static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d,
                     const Settings *s, int n, int T, Error *e) {
   Rounding r = {.bits = s->quantize, .fault = e};
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2,
-                "--quantize: needs the loss, which only natural input has. "
-                "Try: --input natural");
+    return fail(e, 2, "--quantize: needs the loss, which only natural input "
+                "has. Try: --input natural");
   for (int k = 0; k < ROUNDED && !e->status; k++) {
     Sinks seen;
     int first = config_column_first(&m->c);
@@ -437,24 +452,23 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d,
     r.inputs = k == AND_INPUTS;
     if (evaluate(&seen, m, d, s, n, T, e))
       break;
-    memcpy(x[k],
-           (double[ROUNDING]){seen.loss, k ? seen.loss - x[0][R_LOSS] : NAN,
-                              sinks_sink(&seen, first, 0),
-                              sinks_alpha(&seen, first), sinks_ratio(&seen)},
-           sizeof x[k]);
+    x[k][R_LOSS] = seen.loss;
+    x[k][R_MORE] = k ? seen.loss - x[0][R_LOSS] : NAN;
+    x[k][R_SINK] = sinks_sink(&seen, first, 0);
+    x[k][R_ALPHA] = sinks_alpha(&seen, first);
+    x[k][R_NORM] = sinks_ratio(&seen);
     sinks_free(&seen);
   }
   rounding_set(m, NULL);
   return e->status;
 }
 
+/* As numbers with names, and in words. */
 static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Numbers *r,
                           Bytes *out, Error *e) {
   const double most = ldexp(1, bits - 1) - 1;
-  bytes_print(
-      out, e,
-      "Rounded to %d bits: -%g to %g times max / %g, one max a tensor\n%-10s",
-      bits, most, most, most, "");
+  bytes_print(out, e, "Rounded to %d bits: -%g to %g times max / %g, one max a "
+              "tensor\n%-10s", bits, most, most, most, "");
   cells_line(out, ROUNDING_COLUMNS, ROUNDING, NULL, false, e);
   for (int k = 0; k < ROUNDED; k++) {
     for (int i = 0; i < ROUNDING; i++)
@@ -477,25 +491,28 @@ static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Numbers *r,
  * * is no key: it stays, and is not counted. Positions number the places of the
  * cache, 0 .. W-1, or are those of the text:
  *
- *                        in the cache                          in the text
- *   rotary               keys are kept unrotated, and          each is rotated once, when it is
- *                        rotated by their place                read
- *   relative, t5, alibi  b(places apart)                       b(tokens apart), of a sink too
- *   absolute, learned    p of its place when it is read:       p of the token: learned ones end
- *                        W-1 once the cache is full            with the context
+ *                        in the cache               in the text
+ *   rotary               keys are kept unrotated,   each is rotated once, when
+ *                        and rotated by their       it is read
+ *                        place
+ *   relative, t5, alibi  b(places apart)            b(tokens apart), of a sink
+ *                                                   too
+ *   absolute, learned    p of its place when it is  p of the token: learned
+ *                        read: W-1 once the cache   ones end with the context
+ *                        is full
  *
  * A window of the model's own goes by the same distances; the tokens of a
  * prefix, which see each other, are read together. As in model_extend rows of
  * Acts are places, and past those in use.
  */
 typedef struct Stream {
-  /* the first: stream_hide finds the rest behind it */
-  Acts a;
-  /* places; those that stay; in use; keys dropped so far */
-  Model *m; idx W, S, rows, gone;
-  /* positions of the text; [L,W,K*D] keys unrotated, or NULL */
-  bool text; real *raw;
-  real *cosine, *sine, *sinusoid, *wpe;      /* the tables, from position 0 */
+  Acts a;           /* the first: stream_hide finds the rest behind it */
+  Model *m;
+  idx W, S;         /* places; those that stay */
+  idx rows, gone;   /* places in use; keys dropped so far */
+  bool text;        /* positions are those of the text */
+  real *raw;        /* [L,W,K*D] keys unrotated, or NULL */
+  real *cosine, *sine, *sinusoid, *wpe;   /* the tables, from position 0 */
 } Stream;
 
 /* Acts.hide: what the model's own window and prefix hide, by the distances that
@@ -507,8 +524,8 @@ static void stream_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n,
   idx w = s->m->layer[l].window, first = config_rows(c, 1) - 1;
   (void)b;
   for (idx j = lo; w && j < lo + n; j++) {
-    const idx row = j < s->S ? j : j + s->gone,
-              apart = s->text ? i + s->gone - row : i - j;
+    const idx row = j < s->S ? j : j + s->gone;
+    const idx apart = s->text ? i + s->gone - row : i - j;
     if (apart < w || (row >= first && row < first + c->prefix))
       continue;
     z[j - lo] = -INFINITY;
@@ -518,8 +535,8 @@ static void stream_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n,
 /* The key behind the sinks goes, and the later ones move down a place. */
 static void stream_drop(Stream *s) {
   const Config *c = &s->m->c;
-  const idx Kw = c->kv_heads * c->head_dim, later = s->rows - s->S - 1,
-            at = s->S * Kw;
+  const idx Kw = c->kv_heads * c->head_dim, at = s->S * Kw;
+  const idx later = s->rows - s->S - 1;
   const size_t bytes = (size_t)(later * Kw) * sizeof(real);
   for (int l = 0; l < c->layers; l++) {
     const LayerActs *la = &s->a.layer[l];
@@ -541,9 +558,9 @@ static void stream_drop(Stream *s) {
   s->gone++;
 }
 
-/* Of the text: the next row, `gone` behind its place, reads its own p and
- * angle, and its distances to the sinks, which no other key uses, are that much
- * larger. */
+/* Of the text: the next row, `gone` behind its place, reads its own p
+ * and angle, and its distances to the sinks, which no other key uses,
+ * are that much larger. */
 static void stream_positions(Stream *s) {
   const Config *c = &s->m->c;
   const idx half = c->rotary_dims / 2, N = s->a.N;
@@ -603,33 +620,40 @@ static const Policy POLICIES[POLICIES_KNOWN] = {
   {.cache = "recompute", .positions = "cache", .anew = true},
   {.cache = "window", .positions = "text", .text = true}};
 
+/* Can the policy have W places, S of them sinks, on a text of `all` rows? */
+static int stream_fits(const Policy *p, const Config *c, idx all, idx W, idx S,
+                       Error *e) {
+  const idx known = config_rows(c, c->context);
+  idx least = config_rows(c, c->prefix > 1 ? c->prefix : 1);
+  if (p->sinks && least <= S)
+    least = S + 1;
+  if (c->pos == POS_LEARNED && all > known && (p->all || p->text || W > known))
+    return fail(e, 2, "--cache %s: there are no learned positions after the "
+                "context of %d tokens. Try: --n %d, or --cache window",
+                p->cache, c->context, c->context);
+  if (!p->all && W < least)
+    return fail(e, 2, "--cache-size %lld: must be at least %lld, to hold the "
+                "sinks and what is read at once. Try: --cache-size %lld", W,
+                least, least + 16);
+  return 0;
+}
+
 /* loss [n]: -log p of targets[t] from the cache at ids[t]; -1 where a prefix
  * leaves it unscored. */
 static int stream(double *loss, Model *m, const int *ids, const int *targets,
                   int n, const Policy *p, idx W, idx S, Error *e) {
   const Config *c = &m->c;
-  const idx all = config_rows(c, n), x = all - n, C = c->dim,
-            known = config_rows(c, c->context);
-  idx least = config_rows(c, c->prefix > 1 ? c->prefix : 1);
-  if (p->sinks && least <= S)
-    least = S + 1;
-  if (c->pos == POS_LEARNED && all > known && (p->all || p->text || W > known))
-    return fail(e, 2,
-                "--cache %s: there are no learned positions after the context "
-                "of %d tokens. Try: --n %d, or --cache window",
-                p->cache, c->context, c->context);
-  if (!p->all && W < least)
-    return fail(e, 2,
-                "--cache-size %lld: must be at least %lld, to hold the sinks "
-                "and what is read at once. Try: --cache-size %lld",
-                W, least, least + 16);
+  const idx all = config_rows(c, n), x = all - n;
+  if (stream_fits(p, c, all, W, S, e))
+    return e->status;
   W = p->all ? all : at_most(W, all);
-  Stream s = {
-      .m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->wpe.w};
+  Stream s = {.m = m, .W = W, .text = p->text, .wpe = m->wpe.w};
+  if (p->sinks)
+    s.S = S;
   const Seams seams = m->seams;
-  /* of the text: its tables, too */
   Acts *a = &s.a;
-  if (acts_create(a, m, 1, (int)((p->text ? all : W) - x), ACTS_KEYS, e))
+  const idx tables = p->text ? all : W;   /* the rows that tables reach */
+  if (acts_create(a, m, 1, (int)(tables - x), ACTS_KEYS, e))
     return e->status;
   a->hide = p->anew ? NULL : stream_hide;
   rows_watch(m);
@@ -639,18 +663,22 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets,
   if (W < all && !p->text && !p->anew && a->cosine)
     s.raw = grab(c->layers * W * c->kv_heads * c->head_dim, sizeof(real), e);
   for (int t = 0, got; t < n && !e->status && !model_fault(m, e); t += got) {
-    const int back = p->anew ? (int)at_most(t + 1, W - x) : 0;
-    idx R = config_rows(c, back);
-    got = t || c->prefix < 2 || p->anew ? 1 : (int)at_most(c->prefix, n);
-    if (p->anew)
+    idx R;   /* rows of a.nf */
+    got = 1;
+    if (p->anew) {
+      const int back = (int)at_most(t + 1, W - x);
       model_forward(m, a, ids + t + 1 - back, 1, back);
-    else
+      R = config_rows(c, back);
+    } else {
+      if (!t && c->prefix > 1)
+        got = (int)at_most(c->prefix, n);
       R = stream_read(&s, ids + t, got);
+    }
     for (int i = t; i < t + got; i++) {
       loss[i] = -1;
       if (i + 1 < c->prefix)
         continue;
-      model_logits(m, a, a->nf + (R - got + i - t) * C, 1, a->logits);
+      model_logits(m, a, a->nf + (R - got + i - t) * c->dim, 1, a->logits);
       loss[i] = cross_entropy(c->vocab, a->logits, targets[i], 0);
     }
   }
@@ -693,40 +721,41 @@ static void streamed_of(double x[STREAMED], const double *loss, int n) {
  * is cheap. */
 static int policies_of(bool is[POLICIES_KNOWN], const Settings *s,
                        const Model *m, double keys, Error *e) {
-  bool text = !strcmp(s->positions, "text"), some = s->cache[0] != 0,
-       known = false;
+  const bool sinks = s->given[option_find("sinks", STREAM) - OPTIONS];
+  const bool text = !strcmp(s->positions, "text"), some = s->cache[0] != 0;
+  const bool cheap = keys * (double)m->count < 3e11;
+  bool known = false;
   for (int k = 0; k < POLICIES_KNOWN; k++) {
     const Policy *p = &POLICIES[k];
-    const bool same = some && !strcmp(s->cache, p->cache),
-               sized = s->cache_size != 0;
+    const bool same = some && !strcmp(s->cache, p->cache);
+    const char *idle = NULL;
     known = known || same;
-    is[k] = some ? same && (p->text == text || p->all || p->anew)
-                 : k < POLICIES_ALL ||
-                       (k == POLICY_ANEW && keys * (double)m->count < 3e11);
-    if (same &&
-        ((sized && p->all) ||
-         (!p->sinks && s->given[option_find("sinks", STREAM) - OPTIONS])))
-      return fail(e, 2,
-                  "--%s: has no effect with --cache %s. Try: leave it out",
-                  sized && p->all ? "cache-size" : "sinks", s->cache);
+    if (some)
+      is[k] = same && (p->text == text || p->all || p->anew);
+    else
+      is[k] = k < POLICIES_ALL || (k == POLICY_ANEW && cheap);
+    if (sinks && !p->sinks)
+      idle = "sinks";
+    if (s->cache_size && p->all)
+      idle = "cache-size";
+    if (same && idle)
+      return fail(e, 2, "--%s: has no effect with --cache %s. Try: leave it "
+                  "out", idle, s->cache);
   }
   if (!text && strcmp(s->positions, "cache"))
-    return fail(e, 2,
-                "--positions %s: expected cache|text. Try: --positions text",
-                s->positions);
-  return !some || known
-             ? 0
-             : fail(e, 2,
-                    "--cache %s: expected dense|window|sink+window|recompute. "
-                    "Try: --cache sink+window",
-                    s->cache);
+    return fail(e, 2, "--positions %s: expected cache|text. Try: --positions "
+                "text", s->positions);
+  if (!some || known)
+    return 0;
+  return fail(e, 2, "--cache %s: expected dense|window|sink+window|recompute. "
+              "Try: --cache sink+window", s->cache);
 }
 
-/* columns */
+/* How many columns n losses have. */
 static int decades_of(int n) { return S_DECADE + 1 + (int)log10(n + 0.5); }
 
-/* One policy: its line of the table, its row of the files, or why it cannot
- * be. */
+/* One policy: its line of the table, its row of the files, or
+ * why it cannot be. */
 static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n,
                        idx W, Numbers *row, Bytes *out, Error *e) {
   double x[STREAMED], from = seconds(), *loss = grab(n, sizeof(double), e);
@@ -742,9 +771,8 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n,
   if (unfit.status == 1 || (unfit.status && *s->cache))
     *e = unfit;
   else if (!unfit.status && !isfinite(x[S_LOSS]))
-    fail(e, 1,
-         "--cache %s: expected finite losses, found NaN or infinity. Try: eval",
-         p->cache);
+    fail(e, 1, "--cache %s: expected finite losses, found NaN or infinity. "
+         "Try: eval", p->cache);
   put_text(row, e, "policy", p->cache);
   put_text(row, e, "positions", p->positions);
   put(row, e, n, "tokens");
@@ -759,30 +787,34 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n,
             p->positions, n / (seconds() - from));
 }
 
+/* The model and the held tokens of its text. */
+static int cache_open(Settings *s, Trainer *t, Error *e) {
+  if (!s->n_words)
+    fail(e, 2, "stream: expected a model file. Try: %s help stream",
+         s->program->name);
+  if (!e->status && !model_open(s, s->words[0], INFINITY, t, e))
+    results_ready(s, e);
+  if (!e->status && blocks_attending(&t->m) < t->m.c.layers)
+    fail(e, 2, "stream: Mamba blocks have a state, not a cache. Try: ./hf eval "
+         "MODEL");
+  if (!e->status)
+    eval_data_open(s, t, s->words[0], e);
+  return e->status;
+}
+
 /* The text is held tokens end to end, the first one as in training. */
 static int verb_cache(Settings *s, Error *e) {
-  const char **words = s->words;
-  const int words_n = s->n_words;
   Trainer t = {0};
   Bytes out = {0};
   bool is[POLICIES_KNOWN] = {0};
   Numbers *row = grab(POLICIES_KNOWN, sizeof *row, e);
   int rows = 0, threads = workers();
-  if (!words_n)
-    fail(e, 2, "stream: expected a model file. Try: %s help stream",
-         s->program->name);
-  if (!e->status && !model_open(s, words[0], INFINITY, &t, e))
-    results_ready(s, e);
-  if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
-    fail(
-        e, 2,
-        "stream: Mamba blocks have a state, not a cache. Try: ./hf eval MODEL");
-  if (!e->status)
-    eval_data_open(s, &t, words[0], e);
+  cache_open(s, &t, e);
   const int n = (int)at_most(s->how_many ? s->how_many : 4096,
                              (idx)t.data.held.size - 1);
-  const idx W = s->cache_size ? s->cache_size
-                              : config_rows(&t.m.c, t.m.c.context);
+  idx W = s->cache_size;
+  if (!W)
+    W = config_rows(&t.m.c, t.m.c.context);
   if (n < 2)
     fail(e, 1, "%s: expected at least 3 held-out tokens. Try: --valid 0.2",
          t.data.name);
@@ -791,25 +823,22 @@ static int verb_cache(Settings *s, Error *e) {
   if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))
     data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n, e);
   if (!e->status)
-    bytes_print(&out, e,
-                "%s on %s (%s): %d tokens%s%s\nA cache of %lld keys\n\n"
-                "%-12s %-9s",
-                *words, t.data.name, t.data.read, n, *t.data.drawn ? ", " : "",
-                t.data.drawn, W, "policy", "positions");
+    bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %lld "
+                "keys\n\n%-12s %-9s", *s->words, t.data.name, t.data.read, n,
+                *t.data.drawn ? ", " : "", t.data.drawn, W, "policy",
+                "positions");
   if (!e->status)
     cells_line(&out, STREAM_COLUMNS, decades_of(n), NULL, false, e);
-  /* a row has no work for more */
-  if (t.m.c.dim < 512)
+  if (t.m.c.dim < 512)   /* a row has no work for more threads */
     set_workers(1);
   for (int k = 0; k < POLICIES_KNOWN && !e->status; k++)
     if (is[k])
       stream_one(&POLICIES[k], s, &t, n, W, &row[rows++], &out, e);
   set_workers(threads);
-  bytes_print(&out, e,
-              "loss: nats per token, of all, of 1 to 9, 10 to 99 and so on. "
-              "dense keeps every\nkey, window the latest, sink+window also the "
-              "first %d; recompute rebuilds the cache\nfor each token. "
-              "positions: places in the cache, or in the text.\n",
+  bytes_print(&out, e, "loss: nats per token, of all, of 1 to 9, 10 to 99 and "
+              "so on. dense keeps every\nkey, window the latest, sink+window "
+              "also the first %d; recompute rebuilds the cache\nfor each "
+              "token. positions: places in the cache, or in the text.\n",
               s->sinks);
   if (!e->status && !results_alone(s))
     printf("%.*s", (int)out.size, (const char *)out.at);

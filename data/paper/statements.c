@@ -15,8 +15,8 @@
  * Kernels are left out: under rotary phi(R_i q) phi(R_j k) is no function of
  * the distance. */
 
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its
- * query. */
+/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key
+ * ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k,
                       int n) {
   int half = c->head_dim / 2;
@@ -52,8 +52,8 @@ static double off_closed(Place s) {
   const Config *c = &y->m.c;
   const Layer *w = &y->m.layer[s.l];
   int D = c->head_dim, Q = c->heads * D, t = s.t, from = c->extra ? 0 : 1;
-  double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1],
-                                           worst = 0;
+  double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0};
+  double z[TOKENS + 1], worst = 0;
   if (s.i != t)
     return 0;
   /* LN(h) of token 1: no toy here has a sink token */
@@ -63,11 +63,12 @@ static double off_closed(Place s) {
   times(k, n1, NULL, w->wk.w, c->dim, Q);
   for (int d = 0; d < Q && w->kstar.w; d++)
     star[d] = w->kstar.w[d];
-  for (s.i = from; s.i <= y->T; s.i++) { /* i = 0 is the extra column */
+  for (s.i = from; s.i <= y->T; s.i++) {   /* i = 0 is the extra column */
     int i = s.i, n = i ? t - i : t - 1;
     bool seen = !i || (n >= 0 && (!c->window || n < c->window)) ||
                 i <= c->prefix;
-    double x = rotated(c, q + s.h * D, (i ? k : star) + s.h * D, n) / sqrt(D);
+    const double *key = i ? k : star;
+    double x = rotated(c, q + s.h * D, key + s.h * D, n) / sqrt(D);
     if (i)
       x += closed_bias(y, s.h, n > 0 ? n : 0);
     else if (w->logit.w)
@@ -83,18 +84,18 @@ static double off_closed(Place s) {
 }
 
 static void check_scores(Page *p) {
-  /* where states agree in all blocks; where in the first */
+  /* With the first four, states agree in all blocks; with others in block 1. */
   static const char *const FLAGS[] = {
     "--sim exp", "--scale 0.2", "--window 4", "--prefix 5",
     "--layers 1 --sim sigmoid", "--layers 1 --sim elu",
-    "--layers 1 " LINEAR_CLAMP,
-    "--layers 1 " SIGMOID_1, "--layers 1 " ELU_1, "--layers 1 " LINEAR_1,
+    "--layers 1 " LINEAR_CLAMP, "--layers 1 " SIGMOID_1,
+    "--layers 1 " ELU_1, "--layers 1 " LINEAR_1,
     "--layers 1 --normalizer pnorm --pnorm 0.5",
     "--layers 1 --sim sigmoid --normalizer pnorm --pnorm 2",
     "--layers 1 --extra k", "--layers 1 --extra k --extra-dims 2",
     "--layers 1 --extra k --sim sigmoid", "--layers 1 --extra kv",
-    "--layers 1 --extra zero",
-    "--layers 1 --extra logit", "--layers 1 --extra logit --extra-logit -1",
+    "--layers 1 --extra zero", "--layers 1 --extra logit",
+    "--layers 1 --extra logit --extra-logit -1",
     "--layers 1 --sim sigmoid --extra logn",
     "--layers 1 --sim softpick --extra k",
     "--layers 1 --sim rectified --extra k",
@@ -104,10 +105,10 @@ static void check_scores(Page *p) {
     "--layers 1 --sim entmax --extra k", NULL};
   for (const char *const *flags = FLAGS; *flags; flags++) {
     double worst = 0;
-    for (int x = 0; x < INSIDE; x++)
-      worst = larger(worst, greatest(toy(p, REPEATED, "--context 24 %s %s",
-                                         SCHEMES[x], *flags),
-                                     off_closed));
+    for (int x = 0; x < INSIDE; x++) {
+      Toy *y = toy(p, REPEATED, "--context 24 %s %s", SCHEMES[x], *flags);
+      worst = larger(worst, greatest(y, off_closed));
+    }
     holds(p, *flags, worst, SCORES);
   }
 }
@@ -153,8 +154,8 @@ static double off_loops(const Toy *y, int n) {
 /* With Z = 1 states agree where r_t does, as far as equal states reach. A
  * window of w: in block 1 the rows t >= w all see w equal keys; in block l all
  * w states that t sees must agree, so t >= 1 + l(w-1), under every position
- * that depends on the distance alone. A prefix of p without positions: rows t
- * <= p all see the same keys, in every block. The spread of those tokens; and
+ * that depends on the distance alone. A prefix of p without positions: rows
+ * t <= p all see the same keys, in every block. The spread of those tokens; and
  * how far the one beside them ends from them. */
 static double window_spread(const Toy *y) {
   double worst = 0;
@@ -170,9 +171,9 @@ static double window_beside(const Toy *y) {
   return states_off(y, L, first - 1, first - 1, toy_state(y, L, first));
 }
 
-/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t, and
- * otherwise only by accident. Whether row t misses that, by the sign of row
- * 1. */
+/* The clamp: r_t is constant if |sum_t| >= 1 with one sign for all t,
+ * and otherwise only by accident. Whether row t misses that, by the
+ * sign of row 1. */
 static double clamp_misses(Place s) {
   Place first = {s.y, s.l, s.h, 1, 1};
   double sum = 0;
@@ -211,8 +212,8 @@ static void check_clamp(Page *p) {
 }
 
 static void check_behind(Page *p) {
-  double block = 0, first = 0, spread = 0, beside = INFINITY, large = 0,
-         other = INFINITY;
+  double block = 0, first = 0, spread = 0, large = 0;
+  double beside = INFINITY, other = INFINITY;
   for (int x = 0; x < POS_ROWS; x++) {
     Toy *y = toy(p, REPEATED, "%s", SCHEMES[x]);
     y->ids[0] = 3;
@@ -220,11 +221,11 @@ static void check_behind(Page *p) {
     other = smaller(other, toy_spread(y, 2, y->T, y));
   }
   for (int x = 0; x < INSIDE; x++) {
-    block = larger(block, off_loops(toy(p, REPEATED, "%s", SCHEMES[x]), 12));
-    first = larger(first,
-                   off_loops(toy(p, RANDOM, "--context 9 %s", SCHEMES[x]), 1));
-    Toy *y = toy(p, REPEATED, "%s --window 4 --context 14 " SIGMOID_1,
-                 SCHEMES[x]);
+    Toy *y = toy(p, REPEATED, "%s", SCHEMES[x]);
+    block = larger(block, off_loops(y, 12));
+    y = toy(p, RANDOM, "--context 9 %s", SCHEMES[x]);
+    first = larger(first, off_loops(y, 1));
+    y = toy(p, REPEATED, "%s --window 4 --context 14 " SIGMOID_1, SCHEMES[x]);
     spread = larger(spread, window_spread(y));
     beside = smaller(beside, window_beside(y));
     y = toy(p, REPEATED, LINEAR_CLAMP " %s", SCHEMES[x]);
@@ -265,10 +266,8 @@ static void check_behind(Page *p) {
  * With an extra column of logit b_i and value v*, and sum_i = sum_j e^z_ij over
  * the keys,
  *
- *   o_i = g_i softmax(z_i) V + (1 - g_i) v*          g_i = sum_i / (e^b_i +
- *                                                    sum_i)
- *                                                        = sigmoid(log sum_i -
- *                                                        b_i)
+ *   o_i = g_i softmax(z_i) V + (1 - g_i) v*
+ *   g_i = sum_i / (e^b_i + sum_i) = sigmoid(log sum_i - b_i)
  *
  * K biases, a zero logit and a learned one have v* = 0: they close the head by
  * 1 - g_i, at a logit of 20 all but wholly. With Z = 1 no row is divided by
@@ -338,10 +337,9 @@ static double moved_by(Page *p, const char *flags, const char *than) {
 }
 
 static void check_gate(Page *p) {
-  Toy *plain = toy(p, RANDOM, ""), *k = toy(p, RANDOM, "--extra k"),
-      *kv = toy(p, RANDOM, "--extra kv");
-  Toy *nil = toy(p, RANDOM, "--extra zero"), *low = with_logit(p, 0.01),
-      *high = with_logit(p, 20);
+  Toy *plain = toy(p, RANDOM, ""), *k = toy(p, RANDOM, "--extra k");
+  Toy *kv = toy(p, RANDOM, "--extra kv"), *nil = toy(p, RANDOM, "--extra zero");
+  Toy *low = with_logit(p, 0.01), *high = with_logit(p, 20);
   if (p->e->status)
     return;
   holds(p, "Table 4: K biases: o = g softmax(z) V", off_gate(k, plain), SCORES);
@@ -364,8 +362,8 @@ static void check_gate(Page *p) {
           moved_by(p, SIGMOID_1 " --extra kv", SIGMOID_1), 1);
 }
 
-/* A neutral row of an axis changes no bit of the logits, nor of the
- * gradients. */
+/* A neutral row of an axis changes no bit of the logits,
+ * nor of the gradients. */
 static void check_neutral(Page *p) {
   holds(p, "Figure 6: a window of T", moved_by(p, "--window 12", ""), 0);
   holds(p, "Figure 5: a prefix of 1", moved_by(p, "--prefix 1", ""), 0);
@@ -494,13 +492,14 @@ static double xi_at_threshold(double alpha_of(double xi, int T), int T) {
 }
 
 static void check_pairs(Page *p) {
-  static const double XI[] = {1.094629677, 1.803176493, 2.500055178,
-                              2.847246272};
+  static const double XI[] = {
+    1.094629677, 1.803176493, 2.500055178, 2.847246272};
   static const int LENGTHS[] = {64, 256, 1024, 2048};
-  for (int n = 0; n < 4; n++)
-    equals(p,
-           page_text(p, "eq. 28: alpha_1 <= 0.3 up to xi, T = %g", LENGTHS[n]),
-           xi_at_threshold(alpha_of_bound, LENGTHS[n]), XI[n]);
+  for (int n = 0; n < 4; n++) {
+    int T = LENGTHS[n];
+    equals(p, page_text(p, "eq. 28: alpha_1 <= 0.3 up to xi, T = %g", T),
+           xi_at_threshold(alpha_of_bound, T), XI[n]);
+  }
   Toy *y = aimed(toy(p, REPEATED, "--heads 1 --head-dim 2 --context 3"), 0, 1);
   equals(p, "eq. 28: -cos n, T = 3: A_31 / bound", greatest(y, over_equation28),
          0.781036907);
@@ -539,21 +538,18 @@ static void check_limits(Page *p) {
   check_t5(p);
   check_pairs(p);
   for (int n = 0; n < 3; n++) {
-    Toy *y =
-        toy(p, REPEATED,
-            "--pos none --context 64 --layers 1 --normalizer pnorm --pnorm %g",
-            POWERS[n]);
-    holds(p,
-          page_text(p, "beyond: t equal scores sum to t^(1-1/p), p = %g",
-                    POWERS[n]),
-          greatest(y, off_power), SCORES);
+    double power = POWERS[n];
+    Toy *y = toy(p, REPEATED, "--pos none --context 64 --layers 1 "
+                 "--normalizer pnorm --pnorm %g", power);
+    holds(p, page_text(p, "beyond: t equal scores sum to t^(1-1/p), p = %g",
+                       power), greatest(y, off_power), SCORES);
   }
   Toy *y = toy(p, REPEATED, "--pos none --context 64 --prefix 5");
   equals(p, "Figure 5: prefix of 5: alpha_5 over i >= 5", alpha(y, 5),
          (harmonic(64) - harmonic(4)) / 60);
-  double all = y->T ? sink_alpha(&y->m.c, 64, METRIC_PLUS1,
-                                 y->a.probe[0].metric, 4)
-                    : NAN;
+  double all = NAN;
+  if (y->T)
+    all = sink_alpha(&y->m.c, 64, METRIC_PLUS1, y->a.probe[0].metric, 4);
   equals(p, "  over all rows, as they do", all,
          (1 + harmonic(64) - harmonic(5)) / 60);
   y = toy(p, REPEATED, "--pos none --context 64 --layers 1 " SIGMOID_1);
@@ -574,25 +570,23 @@ static void check_limits(Page *p) {
 }
 
 static const Check MORE_CHECKS[] = {
-  {"scale",
-   "Equations 29 to 42: scale and optimiser\n A scale on o is a factor on W_V or W_O: "
-   "another learning rate, decay and start.", check_scale},
-  {"behind",
-   "Equations 10 to 17: the rules behind `states`\n States part where the sums of "
-   "rows do, at the rows that a rule names.", check_behind},
-  {"scores",
-   "z, A and m in closed form, 5 schemes each\n Of a repeated token z(n) and z*_t give "
-   "every weight.", check_scores},
-  {"gate",
-   "Table 4: a key bias is a gate, or nothing\n It closes the head by 1 - g; without a "
-   "normaliser it changes no bit.", check_gate},
-  {"neutral",
-   "Neutral elements\n The row of an axis that stands for nothing changes no bit.",
+  {"scale", "Equations 29 to 42: scale and optimiser\n"
+   " A scale on o is a factor on W_V or W_O: another learning rate, decay and "
+   "start.", check_scale},
+  {"behind", "Equations 10 to 17: the rules behind `states`\n"
+   " States part where the sums of rows do, at the rows that a rule names.",
+   check_behind},
+  {"scores", "z, A and m in closed form, 5 schemes each\n"
+   " Of a repeated token z(n) and z*_t give every weight.", check_scores},
+  {"gate", "Table 4: a key bias is a gate, or nothing\n"
+   " It closes the head by 1 - g; without a normaliser it changes no bit.",
+   check_gate},
+  {"neutral", "Neutral elements\n"
+   " The row of an axis that stands for nothing changes no bit.",
    check_neutral},
-  {"causal",
-   "Equation 1: causality\n A token moves no logit before it, but inside a prefix.",
-   check_causal},
-  {"limits",
-   "Propositions 2 and 4, p-norm and metric: how far they reach\n What their proofs give "
-   "beyond what the paper states, and where it ends.", check_limits},
+  {"causal", "Equation 1: causality\n"
+   " A token moves no logit before it, but inside a prefix.", check_causal},
+  {"limits", "Propositions 2 and 4, p-norm and metric: how far they reach\n"
+   " What their proofs give beyond what the paper states, and where it ends.",
+   check_limits},
   LATER_CHECK, {NULL, NULL, NULL}};

@@ -1,12 +1,12 @@
-/* train.c - one run: a row of the table, trained and measured. Chapter 4 of
- * paper.c.
+/* train.c - one run: a row of the table, trained and measured.
+ * Chapter 4 of paper.c.
  *
  * SPDX-License-Identifier: MIT
  */
 
 /* -----------------------------------------------------------------------------
- * 4  One run: a row trained for a seed and measured; with +onset by onset.c's
- *    looks */
+ * 4  One run: a row trained for a seed and measured; with +onset by the looks
+ *    of onset.c */
 static int onset_run(Trainer *t, Progress *p, Look *start, double until,
                      Result *r, Error *e);
 static double first_q(const Data *d, int T, Error *e);
@@ -17,41 +17,43 @@ static int measure_more(Result *r, Trainer *t, const Row *row, Error *e);
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts,
                        Error *e) {
-  if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data/text" : texts,
-               c->file) < PATH_ROOM)
+  const char *folder = c->grammar ? "data/text" : texts;
+  if (snprintf(path, PATH_ROOM, "%s/%s", folder, c->file) < PATH_ROOM)
     return 0;
-  return fail(e, 2,
-              "--texts %.40s..: this path is too long. Try: a shorter one",
-              texts);
+  return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter "
+              "one", texts);
 }
 
+/* Is it the text that the table says? */
 static int corpus_check(const Corpus *c, const char *texts, const Data *d,
                         Error *e) {
   if (!c->hash || c->hash == d->source)
     return e->status;
-  return fail(
-      e, 1,
-      "%s/%s: expected the text with hash %016llx, found %016llx. Try: the "
-      "text of data/results/pages/judged.md, or --corpus of a grammar",
-      texts, c->file, (unsigned long long)c->hash,
-      (unsigned long long)d->source);
+  return fail(e, 1, "%s/%s: expected the text with hash %016llx, found "
+              "%016llx. Try: the text of data/results/pages/judged.md, or "
+              "--corpus of a grammar", texts, c->file,
+              (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
+/* Does the row say +what? */
 static bool asks(const Row *row, const char *what) {
   const char *at = strstr(row->also, what);
   return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
 }
 
 /* What trains rows where no program does: their looks are kept. */
-static const Program ROW_PROGRAM = {.name = "paper", .edit = position_edit, .log = log_keep,
-                                     .open = paper_open, .first = first_open};
+static const Program ROW_PROGRAM = {
+  .name = "paper", .edit = position_edit, .log = log_keep, .open = paper_open,
+  .first = first_open};
 
 /* The settings of a row for a seed: its flags, and where the text is. */
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
                         int seed, const Settings *s, Error *e) {
   settings_default(out);
   out->groups = MODEL | TRAIN | DATA;
-  out->program = s->program && s->program->log ? s->program : &ROW_PROGRAM;
+  out->program = &ROW_PROGRAM;
+  if (s->program && s->program->log)
+    out->program = s->program;
   out->data.program = out->program;
   if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) ||
       settings_refuse_idle(out, e))
@@ -62,11 +64,10 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
     out->train.steps *= corpus->times;
     out->data.data_tokens *= corpus->times;
   }
-  int looks = asks(row, "dense") ? 120 : 30;
-  out->train.log_every = out->train.steps / looks ? out->train.steps / looks
-                                                  : 1;
-  /* as data/results has it */
-  out->data.from_start = true;
+  out->train.log_every = out->train.steps / (asks(row, "dense") ? 120 : 30);
+  if (!out->train.log_every)
+    out->train.log_every = 1;
+  out->data.from_start = true;   /* as data/results has it */
   if (!strstr(row->flags, "--tokenizer "))
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   memcpy(out->data.home, s->data.home, PATH_ROOM);
@@ -74,12 +75,11 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
   if (out->data.grammar[0] || out->data.toy)
     return 0;
   if (!corpus->grammar && !own_of(s)->texts[0])
-    return fail(e, 2,
-                "%s: needs --texts, the folder with its text, %s. Try: --texts "
-                "FOLDER, or --corpus story, which is shipped",
+    return fail(e, 2, "%s: needs --texts, the folder with its text, %s. Try: "
+                "--texts FOLDER, or --corpus story, which is shipped",
                 corpus->name, corpus->file);
-  return corpus_path(corpus->grammar ? out->data.grammar : out->data.text,
-                     corpus, own_of(s)->texts, e);
+  char *path = corpus->grammar ? out->data.grammar : out->data.text;
+  return corpus_path(path, corpus, own_of(s)->texts, e);
 }
 
 /* The numbers of the looks, from step 0 on. */
@@ -90,13 +90,14 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p,
     bool asked;
     size_t at;
   } CURVES[] = {
-    {"loss",    true,        offsetof(Look, loss)}, {"norm",    true,        offsetof(Look, norm)},
-    {"alpha_1", true,        offsetof(Look, alpha1)},
-    {"sink_1",  true,        offsetof(Look, sink1)},
-    {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
-    {"sink_*",  p->has_star, offsetof(Look, sink_star)},
-    {"norm_ratio", true,     offsetof(Look, ratio)},
-    {"valid",   p->holds,    offsetof(Look, held)}};
+    {"loss",       true,        offsetof(Look, loss)},
+    {"norm",       true,        offsetof(Look, norm)},
+    {"alpha_1",    true,        offsetof(Look, alpha1)},
+    {"sink_1",     true,        offsetof(Look, sink1)},
+    {"alpha_*",    p->has_star, offsetof(Look, alpha_star)},
+    {"sink_*",     p->has_star, offsetof(Look, sink_star)},
+    {"norm_ratio", true,        offsetof(Look, ratio)},
+    {"valid",      p->holds,    offsetof(Look, held)}};
   double x[LOOKS + 1] = {0};
   for (int i = 0; i < p->looks; i++)
     x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
@@ -104,9 +105,10 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p,
   for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
     if (!CURVES[k].asked)
       continue;
-    for (int i = 0; i <= p->looks; i++)
-      memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at,
-             sizeof *x);
+    for (int i = 0; i <= p->looks; i++) {
+      const Look *look = i ? &p->look[i - 1] : start;
+      memcpy(&x[i], (const char *)look + CURVES[k].at, sizeof *x);
+    }
     record_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
@@ -149,29 +151,18 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c,
   record(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
+/* What heads and blocks show, as their means or the largest, and one by one. */
 static int measure_layers(Result *r, const Sinks *q, const Config *c,
                           Error *e) {
   enum {
-    BEST,
-    ENTROPY,
-    MASS,
-    RATIO,
-    MASSIVE,
-    MEDIAN,
-    KEY,
-    VALUE,
-    COS_1,
-    COS_REST,
-    PRODUCT_1,
-    PRODUCT_REST,
-    NUMBERS
+    BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST,
+    PRODUCT_1, PRODUCT_REST, NUMBERS
   };
   static const char *const names[NUMBERS] = {
     "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio",
-    "value_ratio",
-    "cos_1", "cos_rest", "product_1", "product_rest"};
-  int L = q->L, H = q->H, LH = L * H, first = config_column_first(c),
-      star = config_column_star(c);
+    "value_ratio", "cos_1", "cos_rest", "product_1", "product_rest"};
+  int L = q->L, H = q->H, LH = L * H;
+  int first = config_column_first(c), star = config_column_star(c);
   double x[NUMBERS] = {[RATIO] = sinks_ratio(q),
                        [MASSIVE] = q->massive,
                        [MEDIAN] = q->median};
@@ -245,8 +236,8 @@ static int measure_map(Result *r, const HeadMap *map, Error *e) {
   return result_add(r, "map", m, map->T * map->S, e);
 }
 
-/* +grid, [FIG3]: Sink_1 of natural sequences by their length and the
- * threshold. */
+/* +grid, [FIG3]: Sink_1 of natural sequences by their
+ * length and the threshold. */
 static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s,
                         Error *e) {
   enum { LENGTHS = 4, STEPS = 9 };
@@ -315,7 +306,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x,
     s.input = INPUT_NATURAL;
     if (corpus_path(path, c, texts, e))
       break;
-    /* once */
+    /* a text that is read N times is measured once, as the one without N */
     if (c->times > 1 || (!c->grammar && (!*texts || file_missing(path))))
       continue;
     if (data_open(&data, &s.data, 0, 0, e))
@@ -334,18 +325,18 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x,
   return e->status;
 }
 
+/* All numbers of a trained model; `loss` is its held-out one. */
 static int measure(Result *r, Trainer *t, const Progress *p, double loss,
                    const Experiments *x, const Row *row, const char *texts,
                    Error *e) {
   Outcome *o = grab(1, sizeof *o, e);
-  /* a tenth of the looks, and one */
-  int last = p->looks / 10 + 1;
+  int last = p->looks / 10 + 1;   /* the looks that train_loss is the mean of */
   double trained = p->looks ? 0 : NAN;
   if (!o)
     return e->status;
   if (t->s.eval_T > t->s.model.context)
     t->s.eval_T = t->s.model.context;
-  for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++)
+  for (int i = p->looks - last; p->looks && i < p->looks; i++)
     trained += p->look[i].loss / last;
   if (!outcome_measure(o, t, &t->s, e)) {
     record(r, e, loss, "loss");
@@ -380,10 +371,10 @@ static void result_describe(Result *r, const Experiments *x, const Row *row,
   int i = 0;
   while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row)))
     i++;
+  const char *item = i < x->items ? x->item[i].name : "all";
   snprintf(r->command, sizeof r->command,
-           "./paper %s --row %s --seed %d --corpus %s",
-           i < x->items ? x->item[i].name : "all", row->name, r->seed,
-           corpus->name);
+           "./paper %s --row %s --seed %d --corpus %s", item, row->name,
+           r->seed, corpus->name);
   snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", first,
            *first ? " then " : "", row->flags, r->seed);
   if (corpus->times > 1 && d)
@@ -410,11 +401,10 @@ static int part_open(Trainer *t, const Result *r, const Row *row,
   if (!*folder || row->after >= 0 || asks(row, "onset") || asks(row, "valid"))
     return e->status;
   if (snprintf(path, sizeof path, "%s/%s-%s-%d-%016llx", folder, r->corpus,
-               r->row, r->seed,
-               (unsigned long long)r->checksum) >= PATH_ROOM - 8)
-    return fail(e, 2,
-                "--parts %.40s..: this path is too long. Try: a shorter one",
-                folder);
+               r->row, r->seed, (unsigned long long)r->checksum)
+      >= PATH_ROOM - 8)
+    return fail(e, 2, "--parts %.40s..: this path is too long. Try: a shorter "
+                "one", folder);
   snprintf(t->s.out, sizeof t->s.out, "%.*s.ckpt", PATH_ROOM - 8, path);
   snprintf(t->s.log, sizeof t->s.log, "%.*s.log", PATH_ROOM - 8, path);
   t->s.train.save_every = PART_STEPS;
@@ -428,9 +418,8 @@ static int part_read(Trainer *t, Error *e) {
     return e->status;
   if (!from.m1 || from.m.count != t->m.count ||
       from.data.source != t->data.source)
-    fail(e, 1,
-         "%s: expected a part of this run, found another run's. Try: delete it",
-         t->s.out);
+    fail(e, 1, "%s: expected a part of this run, found another run's. Try: "
+         "delete it", t->s.out);
   else {
     copy(t->m.params, from.m.params, from.m.count);
     copy(t->m1, from.m1, from.m.count);
@@ -455,7 +444,9 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
   snprintf(name, sizeof name, "%s %d", row->name, r->seed);
   progress_start(p, name, t->s.quiet);
   p->holds = asks(row, "valid");
-  double until = asks(row, "rise") ? 2 : asks(row, "until") ? 1 : 0;
+  double until = asks(row, "until");
+  if (asks(row, "rise"))
+    until = 2;
   if (asks(row, "onset"))
     onset_run(t, p, start, until, r, e);
   else if (!look_at_sink(t, p, e)) {
@@ -471,18 +462,15 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
         !part_read(t, e))
       train_run(t, p, e);
   }
-  /* train_run's words name --out */
+  /* train_run's words name --out. These name the run, since `row` may be the
+   * one that it goes on from. */
   if (interrupted) {
     *e = (Error){0};
-
-    /* `row` may be the one that it goes on from */
-    fail(e, 1,
-         "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same "
-         "command",
-         r->row, r->seed, t->s.out[0] ? "will resume" : "will start again");
+    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same "
+         "command", r->row, r->seed,
+         t->s.out[0] ? "will resume" : "will start again");
   }
-  /* `name` is this call's */
-  p->name = row->name;
+  p->name = row->name;   /* `name` is this call's */
   return e->status;
 }
 
@@ -507,16 +495,16 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x,
   return trainer_restart(t, &now, e);
 }
 
-/* Trains a model of the language and measures it. A training that diverges is a
- * result. */
+/* Trains a model of the language and measures it. A training that
+ * diverges is a result. */
 static int row_model(Result *r, Progress *p, const Experiments *x,
                      const Row *row, const Corpus *corpus, const Settings *s,
                      Error *e) {
   Trainer t = {0};
   Look start = {.loss = NAN, .norm = NAN, .held = NAN};
   double loss = NAN;
+  /* A wrong text is told before the row is trained for nothing. */
   if (!row_begin(&t, r, x, row, corpus, s, p, e) && asks(row, "domains"))
-    /* before it is trained for nothing */
     measure_domains(NULL, &t, x, own_of(s)->texts, e);
   if (!e->status && !part_open(&t, r, row, s, e) &&
       !row_train(&t, p, &start, row, r, e))

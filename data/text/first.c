@@ -8,7 +8,8 @@
  *     N       evenly one of N: of all n those numbered floor((i + 1/2) n / N)
  *     N:SET   evenly one of N others, by how often the training text has each,
  *             in all T tokens:
- *             absent  never          common  the N commonest
+ *             absent  never
+ *             common  the N commonest
  *             qX      neighbours in the order of how often, N of them, whose q
  *                     is nearest to X
  *             qXwide  half of them by q = sqrt X, half such that q is X for all
@@ -21,8 +22,7 @@
  *     other   evenly one that a model's training did not draw
  *     natural none is drawn
  * q is the geometric mean over the draws of P(first | token) (first_given): how
- * well a token tells that it is first.
- * The tests are in data/check/test_text.c.
+ * well a token tells that it is first. The tests are in data/check/test_text.c.
  */
 
 /* Appends what the ids [n] spell. */
@@ -30,24 +30,48 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
                             Bytes *out, Error *e) {
   for (size_t i = 0, length; i < n; i++) {
     if (id[i] < 0 || id[i] >= t->vocab)
-      return fail(e, 1,
-                  "tokens: expected ids 0 to %d, found %d at place %zu. "
-                  "Try: the tokenizer that made them",
-                  t->vocab - 1, id[i], i);
+      return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
+                  "Try: the tokenizer that made them", t->vocab - 1, id[i], i);
     const unsigned char *spelling = tokenizer_token(t, id[i], &length);
     bytes_add(out, spelling, length, e);
   }
   return e->status;
 }
 
-/* N[^POWER][:SET]; `value`: the q of SET_Q, the share of SET_SHARE. */
+/* N[^POWER][:SET] */
 enum { SET_SPREAD, SET_ABSENT, SET_COMMON, SET_Q, SET_SHARE };
 typedef struct FirstSet {
   idx N;
-  double power, value;
+  double power;
+  double value;   /* the q of SET_Q, the share of SET_SHARE */
   int set;
   bool wide;
 } FirstSet;
+
+/* The set behind the colon: absent, common, qX, qXwide or P%. */
+static bool first_set_named(FirstSet *f, const char *set) {
+  const bool q = *set == 'q';
+  const char *number = set + q;
+  char *end;
+  if (!strcmp(set, "absent"))
+    f->set = SET_ABSENT;
+  if (!strcmp(set, "common"))
+    f->set = SET_COMMON;
+  if (f->set)
+    return true;
+  if (!isdigit((unsigned char)*number))
+    return false;
+  f->value = strtod(number, &end);
+  if (q) {
+    f->set = SET_Q;
+    f->wide = !strcmp(end, "wide");
+  } else {
+    f->set = SET_SHARE;
+    f->value /= 100;
+  }
+  return f->value > 0 && f->value <= 1 &&
+         (f->wide || !strcmp(end, q ? "" : "%"));
+}
 
 static bool first_set_read(FirstSet *f, const char *what) {
   char *end;
@@ -61,21 +85,7 @@ static bool first_set_read(FirstSet *f, const char *what) {
   }
   if (!*end)
     return f->power <= 2;
-  const char *set = end + 1, *number = set + (*set == 'q');
-  if (*end != ':' || !(f->power <= 2))
-    return false;
-  f->set = !strcmp(set, "absent")   ? SET_ABSENT
-           : !strcmp(set, "common") ? SET_COMMON
-                                    : SET_SPREAD;
-  if (f->set)
-    return true;
-  if (!isdigit((unsigned char)*number))
-    return false;
-  f->set = *set == 'q' ? SET_Q : SET_SHARE;
-  f->value = strtod(number, &end) / (*set == 'q' ? 1 : 100);
-  f->wide = *set == 'q' && !strcmp(end, "wide");
-  return f->value > 0 && f->value <= 1 &&
-         (f->wide || !strcmp(end, *set == 'q' ? "" : "%"));
+  return *end == ':' && f->power <= 2 && first_set_named(f, end + 1);
 }
 
 /* Does a checkpoint keep what --first-tokens drew from? It follows from the
@@ -84,15 +94,17 @@ static bool first_counted(const char *what) {
   return !strcmp(what, "text") || strpbrk(what, "^:");
 }
 
-/* How often a text has an id; the more often the earlier, and then by the
- * id. */
+/* How often a text has an id; the more often the earlier, and
+ * then by the id. */
 typedef struct Often {
   double times;
   int id;
 } Often;
 static int by_often(const void *a, const void *b) {
   const Often *x = a, *y = b;
-  return x->times > y->times ? -1 : x->times < y->times ? 1 : x->id - y->id;
+  if (x->times == y->times)
+    return x->id - y->id;
+  return x->times > y->times ? -1 : 1;
 }
 
 /* P(first | token): of a token that is drawn with probability p at one place of
@@ -106,7 +118,8 @@ static idx nearest_run(const double *x, idx n, idx N, double sum) {
   double now = 0, least = INFINITY;
   idx best = 0;
   for (idx i = 0; i < n; i++) {
-    now += x[i] - (i >= N ? x[i - N] : 0);
+    double gone = i >= N ? x[i - N] : 0;
+    now += x[i] - gone;
     if (i < N - 1 || !(fabs(now - sum) < least))
       continue;
     least = fabs(now - sum);
@@ -116,7 +129,8 @@ static idx nearest_run(const double *x, idx n, idx N, double sum) {
 }
 
 /* The N of a set but SET_SPREAD into d->first, as 1; by [n]: the ordinary ids,
- * `total` tokens. */
+ * of a text of `total` tokens. The x of a set's ids sum to its share of the
+ * text, or with SET_Q to the logarithm of its q times its size. */
 static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n,
                             double total, int T, const char *what, Error *e) {
   idx have = n, from = 0, half = f->wide ? f->N / 2 : f->N;
@@ -125,32 +139,32 @@ static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n,
     for (have = 0; have < n && by[n - 1 - have].times <= 0;)
       have++;
   if (!e->status && (f->N > have || (f->wide && f->N < 2)))
-    fail(e, 2,
-         "--first-tokens %s: expected %d or more, of %lld that there are. Try: "
-         "--first-tokens 16",
-         what, 1 + f->wide, have);
-  for (idx i = 0; i < n && !e->status; i++)
-    x[i] = f->set == SET_Q
-               ? log(first_given(1.0 / (double)f->N, by[i].times / total, T))
-               : by[i].times / total;
+    fail(e, 2, "--first-tokens %s: expected %d or more, of %lld that there "
+         "are. Try: --first-tokens 16", what, 1 + f->wide, have);
+  for (idx i = 0; i < n && !e->status; i++) {
+    x[i] = by[i].times / total;
+    if (f->set == SET_Q)
+      x[i] = log(first_given(1.0 / (double)f->N, x[i], T));
+  }
   if (f->set == SET_Q)
     sum = (f->wide ? 0.5 : 1) * (double)half * log(f->value);
   if (!e->status && (f->set == SET_Q || f->set == SET_SHARE))
     from = nearest_run(x, n, half, sum);
   for (idx i = 0; i < half && !e->status; i++) {
-    idx at = f->set == SET_ABSENT ? n - have + (2 * i + 1) * have / (2 * half)
-                                  : from + i;
+    idx at = from + i;
+    if (f->set == SET_ABSENT)
+      at = n - have + (2 * i + 1) * have / (2 * half);
     d->first[by[at].id] = 1;
     got += x[at];
   }
   /* the other half makes q what it is to be */
   if (f->wide && !e->status) {
-    idx rest = f->N - half,
-        other = nearest_run(x, n, rest, (double)f->N * log(f->value) - got);
+    idx rest = f->N - half;
+    sum = (double)f->N * log(f->value) - got;
+    idx other = nearest_run(x, n, rest, sum);
     if (other + rest > from && other < from + half)
-      fail(e, 2,
-           "--first-tokens %s: wide changes nothing here. Try: without wide",
-           what);
+      fail(e, 2, "--first-tokens %s: wide changes nothing here. Try: without "
+           "wide", what);
     for (idx i = 0; i < rest && !e->status; i++)
       d->first[by[other + i].id] = 1;
   }
@@ -158,8 +172,8 @@ static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n,
   return e->status;
 }
 
-/* The ids of N[^POWER][:SET] into d->first, each with its weight, of the text
- * `from`. */
+/* The ids of N[^POWER][:SET] into d->first, each with its weight,
+ * of the text `from`. */
 static int first_set(Data *d, const FirstSet *f, const Ids *from, int T,
                      const char *what, Error *e) {
   Often *by = grab(d->vocab, sizeof *by, e);
@@ -199,28 +213,26 @@ static int first_draw(const Data *d, uint64_t seed, uint64_t number) {
  * counts, which a model keeps of its own, or of all but these. Room for a
  * model's --vocab too. */
 static int first_counts(Data *d, const Source *s, int T, Error *e) {
-  const char *what = s->first_tokens,
-             *drew = strcmp(what, "other") ? what : s->first_own;
-  bool other = drew != what, text = !strcmp(drew, "text"),
-       counted = first_counted(drew);
-  const double *kept = counted && !T && !strcmp(s->first_own, drew) &&
-                               (!s->vocab || d->vocab <= s->vocab)
-                           ? s->first_counts
-                           : NULL;
+  const char *what = s->first_tokens, *drew = what;
+  const bool other = !strcmp(what, "other");
+  if (other)
+    drew = s->first_own;
+  const bool text = !strcmp(drew, "text"), counted = first_counted(drew);
+  const bool fits = !s->vocab || d->vocab <= s->vocab;
+  const double *kept = NULL;
+  if (counted && !T && !strcmp(s->first_own, drew) && fits)
+    kept = s->first_counts;
   const Ids *from = d->train.size ? &d->train : &d->held;
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
   FirstSet set;
-  bool read = first_set_read(&set, drew);
-  if (other ? T : !text && (!read || set.N > all))
-    return fail(e, 2,
-                "--first-tokens %s: expected 1 to %lld, text, or for a model "
-                "other or natural. Try: --first-tokens 16",
-                what, all);
+  const bool read = first_set_read(&set, drew);
+  const bool known = text || (read && set.N <= all);
+  if ((other && T) || (!other && !known))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or for a "
+                "model other or natural. Try: --first-tokens 16", what, all);
   if (counted && !text && !T && !kept)
-    return fail(e, 2,
-                "--first-tokens %s: only for the text of a training. Try: "
-                "other, natural, or that training's own",
-                what);
+    return fail(e, 2, "--first-tokens %s: only for the text of a training. "
+                "Try: other, natural, or that training's own", what);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e)))
     return e->status;
   d->draw = first_draw;
@@ -237,11 +249,10 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
       d->first[v] = 0;
     d->draws += d->first[v];
   }
-  return d->draws > 0
-             ? 0
-             : fail(e, 2,
-                    "--first-tokens %s: there are no such tokens. Try: natural",
-                    what);
+  if (d->draws > 0)
+    return 0;
+  return fail(e, 2, "--first-tokens %s: there are no such tokens. Try: natural",
+              what);
 }
 
 /* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would
@@ -255,9 +266,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   /* a published tokenizer may lack either */
   bool bos = s->bos && d->bos < 0;
   if (bos || (s->fix_token && !*s->first_tokens && d->fix < 0))
-    return fail(e, 2,
-                "--%s: %s has no token for it. Try: --tokenizer tokenizer.bin",
-                bos ? "bos" : "fix-token", s->tokenizer);
+    return fail(e, 2, "--%s: %s has no token for it. Try: --tokenizer "
+                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
   if (!*s->first_tokens)
     return 0;
   d->first_kept = first_counted(s->first_tokens);
@@ -277,11 +287,10 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   for (size_t i = 0; i < names.size; i++)
     if (!isprint(names.at[i]))
       names.at[i] = '?';
-  snprintf(d->drawn, sizeof d->drawn,
-           "first tokens %s: token %d one of %d, exp(entropy) %.1f:%.*s%s",
-           s->first_tokens, fixed_at(s), n, d->draws / exp(times / d->draws),
-           (int)names.size, names.at ? (char *)names.at : "",
-           n > NAMED ? " .." : "");
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, "
+           "exp(entropy) %.1f:%.*s%s", s->first_tokens, fixed_at(s), n,
+           d->draws / exp(times / d->draws), (int)names.size,
+           names.at ? (char *)names.at : "", n > NAMED ? " .." : "");
   bytes_free(&names);
   return e->status;
 }

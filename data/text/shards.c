@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * ./paper and ./hf include this. Numbers are little-endian, in one of three
- * forms:
+ * ./paper and ./hf include this. Numbers are little-endian, in one of these
+ * three forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, a version, the
  *                count of ids; then the ids, 16 bits each, or 32 bits each
  *                where the first number is 20240801
@@ -17,8 +17,10 @@
  * then refused. The tests are in data/check/test_text.c.
  */
 
-enum { SHARD_VOCAB = 50304, SHARD_IDS = 16000000, SHARD_16 = 20240520, SHARD_32 = 20240801,
-       SHARD_HEAD = 1024, ID_BYTES = sizeof(int32_t) };
+enum {
+  SHARD_VOCAB = 50304, SHARD_IDS = 16000000, SHARD_16 = 20240520,
+  SHARD_32 = 20240801, SHARD_HEAD = 1024, ID_BYTES = sizeof(int32_t)
+};
 
 /* Where in a file the ids begin, of how many bytes each is, and how many are
  * said to follow. */
@@ -30,9 +32,11 @@ typedef struct ShardForm {
 
 /* llm.c's versions are 1 of 16 bits, 7 of 32. */
 static ShardForm shard_llmc(const unsigned char *bytes, size_t n, bool half) {
-  if (n < SHARD_HEAD || number_at(bytes + 4, 4) != (half ? 1 : 7))
+  const int width = half ? 2 : 4;
+  const uint64_t version = half ? 1 : 7;
+  if (n < SHARD_HEAD || number_at(bytes + 4, 4) != version)
     return (ShardForm){0};
-  return (ShardForm){SHARD_HEAD, half ? 2 : 4, number_at(bytes + 8, 4)};
+  return (ShardForm){SHARD_HEAD, width, number_at(bytes + 8, 4)};
 }
 
 /* Two bytes of length, four from version 2 on, then text. A count that is not
@@ -55,18 +59,18 @@ static ShardForm shard_npy(const unsigned char *bytes, size_t n) {
  * upper byte below 9, and a text has no such byte, but in UTF-16 every other
  * one. Wider ids have uppers of 0 or 1. */
 static const char *shard_other(const unsigned char *bytes, size_t n) {
-  static const struct { const char *magic, *is; } KINDS[] = {
-    {"\x1f\x8b\x08", "a gzip file"}, {"PK\3\4", "a zip file"},
-    {"PAR1", "a Parquet file"},
-    {"\x28\xb5\x2f\xfd", "a zstd file"}, {"SINK", "a file of sink"},
-    {"%PDF", "a PDF file"},
-    {"GGUF", "a GGUF file"}, {"ARROW1", "an Arrow file"},
-    {"MMIDIDX", "an index of Megatron's"},
-    {"\x89HDF", "an HDF5 file"}, {"\x80\2\x8a\n", "PyTorch's pickle"},
-    {"BZh", "a bzip2 file"},
-    {"\xfd" "7zXZ", "an xz file"}, {"\x7f" "ELF", "a program"},
-    {"\x89PNG", "a picture"},
-    {"\xff\xfe", "a text"}, {"\xfe\xff", "a text"}};
+  static const struct {
+    const char *magic, *is;
+  } KINDS[] = {
+    {"\x1f\x8b\x08", "a gzip file"},       {"PK\3\4", "a zip file"},
+    {"PAR1", "a Parquet file"},            {"\x28\xb5\x2f\xfd", "a zstd file"},
+    {"SINK", "a file of sink"},            {"%PDF", "a PDF file"},
+    {"GGUF", "a GGUF file"},               {"ARROW1", "an Arrow file"},
+    {"MMIDIDX", "an index of Megatron's"}, {"\x89HDF", "an HDF5 file"},
+    {"\x80\2\x8a\n", "PyTorch's pickle"},  {"BZh", "a bzip2 file"},
+    {"\xfd" "7zXZ", "an xz file"},         {"\x7f" "ELF", "a program"},
+    {"\x89PNG", "a picture"},              {"\xff\xfe", "a text"},
+    {"\xfe\xff", "a text"}};
   size_t low = 0, plain = 0, upper = 0, lower = 0;
   for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
     if (n > 8 && !memcmp(bytes, KINDS[i].magic, strlen(KINDS[i].magic)))
@@ -85,15 +89,19 @@ static const char *shard_other(const unsigned char *bytes, size_t n) {
   }
   if (64 * low < n || plain == n / 2)
     return "a text";
-  return upper || !lower ? NULL : "wider ones and no header";
+  if (lower && !upper)
+    return "wider ones and no header";
+  return NULL;
 }
 
 static int shard_refuse(const char *name, const char *found, Error *e) {
-  const bool text = strstr(found, "text") != NULL;
-  return fail(e, 1,
-              "%s: expected token ids of 2 bytes each, found %s. Try: %s%s",
-              name, found, text ? "--text " : "ids in NumPy's .npy",
-              text ? name : "");
+  const char *hint = "ids in NumPy's .npy", *file = "";
+  if (strstr(found, "text")) {
+    hint = "--text ";
+    file = name;
+  }
+  return fail(e, 1, "%s: expected token ids of 2 bytes each, found %s. Try: "
+              "%s%s", name, found, hint, file);
 }
 
 /* Appends the ids, of ID_BYTES each; those from `below` on are refused. */
@@ -105,7 +113,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name,
   if (magic == SHARD_16 || magic == SHARD_32)
     x = shard_llmc(bytes, n, magic == SHARD_16);
   else if (magic / 10000 == 2024)
-    x.width = 1; /* another file of llm.c */
+    x.width = 1;   /* another file of llm.c */
   else if (n > 12 && !memcmp(bytes, "\x93NUMPY", 6))
     x = shard_npy(bytes, n);
   else if (n && (other = shard_other(bytes, n)))
@@ -113,20 +121,17 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name,
   bool wide = x.width == 2 || x.width == 4 || x.width == 8;
   if (!wide || x.start >= n || (n - x.start) % (size_t)x.width ||
       (n - x.start) / (size_t)x.width != x.count)
-    return fail(e, 1,
-                "%s: expected ids of 2 bytes each (after a header of llm.c or "
-                "NumPy, as many as it says), found %zu bytes. Try: a whole "
-                "file of one dimension",
-                name, n);
+    return fail(e, 1, "%s: expected ids of 2 bytes each (after a header of "
+                "llm.c or NumPy, as many as it says), found %zu bytes. Try: a "
+                "whole file of one dimension", name, n);
   for (size_t at = x.start; at < n && !e->status; at += (size_t)x.width) {
     uint64_t id = number_at(bytes + at, x.width);
     char larger[40] = "another file";
     if (id >= (uint64_t)below) {
       if (id < SHARD_IDS)
         snprintf(larger, sizeof larger, "--vocab %d", (int)id + 3);
-      return fail(e, 1,
-                  "%s: expected ids below %d, found %llu at place %zu. Try: %s",
-                  name, below, (unsigned long long)id,
+      return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. "
+                  "Try: %s", name, below, (unsigned long long)id,
                   (at - x.start) / (size_t)x.width, larger);
     }
     bytes_add(out, &(int32_t){(int32_t)id}, ID_BYTES, e);
@@ -134,12 +139,11 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name,
   return e->status;
 }
 
-/* n bytes of numbers of that width, each one's lowest byte first, whatever
- * order
- * the machine has. */
+/* The hash of n bytes of numbers of that width, each one's lowest byte first,
+ * whatever order the machine has. */
 static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n,
                              size_t width) {
-  bool turned = !*(char *)&(int){1}; /* the highest byte lies first */
+  bool turned = !*(char *)&(int){1};   /* the highest byte lies first */
   size_t flip = turned * (width - 1);
   uint64_t h = hash_start(seed);
   for (size_t i = 0; i < n; i++)
@@ -179,9 +183,8 @@ static int tokens_open(Data *d, const Source *s, int T, Error *e) {
   d->fix = d->vocab - 1;
   int below = s->bos || s->fix_token ? d->bos : d->vocab;
   if (d->end >= below)
-    return fail(e, 2,
-                "--end-token %d: expected an id below %d. Try: --vocab %d",
-                d->end, below, d->end + 3);
+    return fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab "
+                "%d", d->end, below, d->end + 3);
   tokens_read_all(s, below, &all, &documents, e);
   d->source = hash_numbers(0, all.at, all.size, ID_BYTES);
   if (!e->status)
@@ -196,9 +199,8 @@ static int other_open(Data *d, const Source *s, int T, Error *e) {
   if (s->toy)
     return fail(e, 2, "--toy: only ./paper has it. Try: make paper");
   if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
-    return fail(
-        e, 2,
-        "--text, --grammar and --tokens cannot be combined. Try: one of them");
+    return fail(e, 2, "--text, --grammar and --tokens cannot be combined. Try: "
+                "one of them");
   if (s->tokens[0])
     return tokens_open(d, s, T, e);
   return s->grammar[0] ? grammar_open(d, s, T, e) : text_open(d, s, T, e);

@@ -1,12 +1,11 @@
-/* teller.c - grammars: text without end from a page of rules, for --grammar
- * FILE.
+/* teller.c - grammars: text without end from a page of
+ * rules, for --grammar FILE.
  *
  * SPDX-License-Identifier: MIT
  *
  * ./paper and ./hf include this; ./sink reads texts alone. Chapter 1 is the
  * language and its interpreter, chapter 2 a generated text as data; 3 to 5 are
- * the verb generate.
- * The tests are in data/check/test_text.c.
+ * the verb generate. The tests are in data/check/test_text.c.
  *
  * 1  The language
  *
@@ -22,19 +21,24 @@
  *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw
  *                          word counts fall
  *   { text | text }        a choice in passing; { text | } is an optional part
- *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
- *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
- *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
- *   [$x]                   what x remembers           [x=$y]      x remembers what y does
+ *   [name]                 tell that rule here
+ *   [2-5 name]             two to five times, blanks between
+ *   [^name]                with a capital
+ *   [a name]  [^a name]    with a or an before it
+ *   [x:name]               tell it and remember it as x
+ *   [x=name]               remember it, say none
+ *   [$x]                   what x remembers
+ *   [x=$y]                 x remembers what y does
  *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on
  *                          remembered whole numbers of up to nine digits, or on
  *                          one and a number of up to four
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or
  *                          [$x/of] picks one, and [name] the first. An
- *                          alternative without / serves every form: it hands it
- *                          on to those of its references that have it and name
- *                          none.
- *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on are the mark itself
+ *                          alternative without / serves every form: it hands
+ *                          it on to those of its references that have it and
+ *                          name none.
+ *   \n  \t                 a new line, a tab
+ *   \[ \| \/ \# \\ ..      the mark itself
  *
  * A remembered choice is drawn up to eight times, while another variable holds
  * the same text. All its forms are told from the same random numbers: what they
@@ -57,10 +61,10 @@ enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
 typedef struct Symbol {
-  const char *at;   /* its size letters, in Grammar.text */
+  const char *at;              /* its size letters, in Grammar.text */
   int size;
-  /* the rule so named; one with the variable's forms; NULL */
-  const struct Node *rule, *shape;
+  const struct Node *rule;     /* the rule so named, or NULL */
+  const struct Node *shape;    /* one with the variable's forms, or NULL */
 } Symbol;
 
 /* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an
@@ -70,22 +74,20 @@ enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
 typedef struct Node {
   enum NodeKind kind;
   int line;
-  /* after it; the first that it holds; its next form */
-  struct Node *next, *first, *form;
-  int forms, size;   /* how many forms; bytes of text */
-  /* of a rule: of all; of an alternative: up to and with it */
-  uint64_t weight;
+  struct Node *next, *first;   /* after it; the first that it holds */
+  struct Node *form;           /* its next form */
+  int forms, size;             /* how many forms; bytes of text */
+  uint64_t weight;             /* a rule's: all; an alternative's: up to it */
   const unsigned char *text;
-  /* [variable:name/wanted]  [$name+$right] or NULL */
-  Symbol *name, *variable, *wanted, *right;
-  int low, high, number;   /* how many times; [$name+number] */
-  char operator;   /* + - * / % or 0 */
-  /* [$x]   [x=...]   [^...]   [a ...] */
-  bool recall, silent, capital, article;
+  Symbol *name, *variable, *wanted;   /* [variable:name/wanted] or NULL */
+  Symbol *right;               /* [$name+$right] or NULL */
+  int low, high, number;       /* how many times; [$name+number] */
+  char operator;               /* + - * / % or 0 */
+  bool recall, silent;         /* [$x]; [x=...] */
+  bool capital, article;       /* [^...]; [a ...] */
 } Node;
 
-/* scan_X takes an X at the cursor; scan_number: -1 for none, or one of over
- * four digits. */
+/* scan_X takes an X at the cursor. */
 typedef struct Scan {
   Grammar *g;
   unsigned char *p;   /* the cursor; the text ends with a \n and a \0 */
@@ -95,14 +97,15 @@ typedef struct Scan {
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   int c = *s->p;
-  char found[24];
-  snprintf(found, sizeof found,
-           !c                       ? "the end of the file"
-           : c == ' '               ? "a blank"
-           : c == '\n' || c == '\v' ? "the end of the line"
-           : c < 127                ? "%c"
-                                    : "byte %d",
-           c);
+  char found[24] = "the end of the file";
+  if (c == ' ')
+    strcpy(found, "a blank");
+  else if (c == '\n' || c == '\v')
+    strcpy(found, "the end of the line");
+  else if (c && c < 127)
+    snprintf(found, sizeof found, "%c", c);
+  else if (c)
+    snprintf(found, sizeof found, "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name,
               s->line, expected, found, hint);
 }
@@ -130,9 +133,10 @@ static bool begins_name(unsigned char c) {
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
-  if (!begins_name(*from))
-    return scan_wrong(s, expected, "letters, digits and _, a letter first"),
-           NULL;
+  if (!begins_name(*from)) {
+    scan_wrong(s, expected, "letters, digits and _, a letter first");
+    return NULL;
+  }
   while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT)
     s->p++;
   const Symbol y = {.at = (const char *)from, .size = (int)(s->p - from)};
@@ -145,6 +149,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   return at;
 }
 
+/* -1 where there is none, or one of over four digits. */
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
   for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
@@ -162,8 +167,8 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
   return p;
 }
 
-/* Behind its [. In this order: ^, a, 2-5, x: or x=, $, a name, an operation or
- * /form. */
+/* Behind its [. In this order: ^, a, 2-5, x: or x=, $, a name,
+ * an operation or /form. */
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
@@ -191,7 +196,7 @@ static int scan_reference(Scan *s, Node *p) {
   /* [$x/of], not [$x/60] */
   bool form = s->p[0] == '/' && begins_name(s->p[1]);
   if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
-    p->operator=(char) * s->p++;
+    p->operator = (char)*s->p++;
     if (scan_take(s, '$'))
       p->right = scan_name(s, "a variable after $");
     else if ((p->number = scan_number(s)) < 0)
@@ -217,7 +222,11 @@ static int scan_text(Scan *s, Node *p) {
         return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
       if (c == 'n' && to > p->text && to[-1] == ' ')
         to--;
-      *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
+      if (c == 'n')
+        c = '\n';
+      else if (c == 't')
+        c = '\t';
+      *to++ = (unsigned char)c;
     } else if (c == ' ' || c == '\v') {
       s->line += c == '\v';
       if (to == p->text || !strchr(" \n", to[-1]))
@@ -267,8 +276,10 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
       weight = 1;
       s->p = start;
     }
-    rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2)
-                         : (uint64_t)weight;
+    uint64_t own = (uint64_t)weight;
+    if (zipf)
+      own = (own << 20) / (k++ + 2);
+    rule->weight += own;
     a->weight = rule->weight;
     for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/');
          a->forms++)
@@ -280,9 +291,9 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
                         "\\/ for a plain /");
   } while (scan_take(s, '|'));
   s->depth--;
-  return rule->weight
-             ? 0
-             : scan_wrong(s, "a weight above 0", "1: before one alternative");
+  if (!rule->weight)
+    return scan_wrong(s, "a weight above 0", "1: before one alternative");
+  return 0;
 }
 
 static int scan_rule(Scan *s) {
@@ -311,6 +322,7 @@ static int scan_rule(Scan *s) {
   return 0;
 }
 
+/* Which of a rule's forms has the name, -1: none. */
 static int form_index(const Node *rule, const Symbol *name) {
   int i = 0;
   for (; rule && rule->name != name; rule = rule->form)
@@ -318,13 +330,14 @@ static int form_index(const Node *rule, const Symbol *name) {
   return rule ? i : -1;
 }
 
+/* A rule with the forms of what p refers to, or NULL. */
 static const Node *reference_shape(const Node *p) {
   return p->recall ? p->name->shape : p->name->rule;
 }
 
 static int reference_check(const Grammar *g, const Node *p, Error *e) {
-  const Node *shape = reference_shape(p),
-             *held = p->variable ? p->variable->shape : NULL;
+  const Node *shape = reference_shape(p);
+  const Node *held = p->variable ? p->variable->shape : NULL;
   if (!p->recall && !shape)
     return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text",
                       e);
@@ -345,10 +358,10 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
     shape = shape->form;
     held = held->form;
   } while (shape && held && shape->name == held->name);
-  return !shape && !held
-             ? 0
-             : name_wrong(g, p, p->variable, "rules with the same forms",
-                          "another variable", e);
+  if (shape || held)
+    return name_wrong(g, p, p->variable, "rules with the same forms",
+                      "another variable", e);
+  return 0;
 }
 
 /* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of
@@ -366,14 +379,15 @@ static int grammar_link(Grammar *g, Error *e) {
 }
 
 typedef struct Telling {
-  const Grammar *g; Rng rng;
-  /* memory: what is remembered, each form ended by a \0 */
-  Bytes *out, memory;
-  /* of each symbol: where in memory its first form is, 0 nowhere */
-  size_t *values;
-  /* where in out the document begins, and what tell_text may change */
-  size_t start, floor;
-  int depth, steps; Error *e;
+  const Grammar *g;
+  Rng rng;
+  Bytes *out;
+  Bytes memory;     /* what is remembered, each form ended by a \0 */
+  size_t *values;   /* of each symbol: its first form in memory, 0 nowhere */
+  size_t start;     /* where in out the document begins */
+  size_t floor;     /* and from where tell_text may change it */
+  int depth, steps;
+  Error *e;
 } Telling;
 
 /* Appends text; of blanks where it begins one stays at most. */
@@ -392,6 +406,7 @@ static void tell_text(Telling *t, const void *text, size_t n) {
 
 static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
+/* Where in memory a variable's first form is, 0 nowhere. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   size_t at = t->values[name - t->g->symbols];
   if (!at)
@@ -413,7 +428,18 @@ static long long tell_number(const Telling *t, const Node *p,
   return number;
 }
 
-/* Computes into memory, alike in every form; where there. */
+/* x + y, or what the operator says. */
+static long long computed(long long x, char operator, long long y) {
+  switch (operator) {
+  case '+': return x + y;
+  case '-': return x - y;
+  case '*': return x * y;
+  case '/': return x / y;
+  default: return x % y;
+  }
+}
+
+/* Computes into memory, alike in every form, and returns where there. */
 static size_t tell_operation(Telling *t, const Node *p) {
   char text[24];
   size_t at = t->memory.size;
@@ -424,19 +450,15 @@ static size_t tell_operation(Telling *t, const Node *p) {
          t->g->name, p->line);
   if (t->e->status)
     return 0;
-  long long z = p->operator== '+'   ? x + y
-                : p->operator== '-' ? x - y
-                : p->operator== '*' ? x * y
-                : p->operator== '/' ? x / y
-                                    : x % y;
+  long long z = computed(x, p->operator, y);
   size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++)
     bytes_add(&t->memory, text, n, t->e);
   return at;
 }
 
-/* Tells a rule's forms into memory, by way of out: up to eight times (1). Where
- * there. */
+/* Tells a rule's forms into memory, by way of out, up to eight times (1), and
+ * returns where there. */
 static size_t tell_forms(Telling *t, const Node *p) {
   size_t from = t->out->size, floor = t->floor, at = 0;
   bool held = true;
@@ -468,11 +490,10 @@ static size_t tell_forms(Telling *t, const Node *p) {
 }
 
 static bool takes_an(const unsigned char *word, size_t n) {
-  enum { AN = 8, WORDS = 15 }; /* the first AN of them do */
-  static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir",
-                                           "unin", "unim",   "utm",    "utt",
-                                           "uni",  "use",    "usu",    "one",
-                                           "once", "eu",     "ut"};
+  enum { AN = 8, WORDS = 15 };   /* the first AN of them do */
+  static const char *const BEGIN[WORDS] = {
+    "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
+    "uni", "use", "usu", "one", "once", "eu", "ut"};
   for (int i = 0; i < WORDS; i++)
     if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i])))
       return i < AN;
@@ -485,11 +506,13 @@ static void tell_finish(Telling *t, const Node *p, size_t start) {
   while (start < o->size && o->at[start] == ' ')
     start++;
   if (p->article && start < o->size) {
-    size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
-    if (bytes_add(o, "an ", n, t->e))
+    size_t size = o->size - start;
+    const char *article = takes_an(o->at + start, size) ? "an " : "a ";
+    size_t n = strlen(article);
+    if (bytes_add(o, article, n, t->e))
       return;
     memmove(o->at + start + n, o->at + start, size);
-    memcpy(o->at + start, n == 3 ? "an " : "a ", n);
+    memcpy(o->at + start, article, n);
   }
   if (!p->capital)
     return;
@@ -499,12 +522,16 @@ static void tell_finish(Telling *t, const Node *p, size_t start) {
     o->at[start] -= 32;
 }
 
-/* What is computed, recalled or drawn: remembered, and generated in the form
- * `wanted`. */
+/* What is computed, recalled or drawn: remembered, and generated
+ * in the form `wanted`. */
 static void tell_value(Telling *t, const Node *p, const Symbol *wanted) {
-  size_t at = p->operator ? tell_operation(t, p)
-              : p->recall ? tell_recall(t, p, p->name)
-                          : tell_forms(t, p);
+  size_t at;
+  if (p->operator)
+    at = tell_operation(t, p);
+  else if (p->recall)
+    at = tell_recall(t, p, p->name);
+  else
+    at = tell_forms(t, p);
   if (p->variable)
     t->values[p->variable - t->g->symbols] = at;
   if (p->silent || t->e->status)
@@ -515,16 +542,17 @@ static void tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   tell_text(t, text, strlen(text));
 }
 
+/* Fails where the document has grown beyond all bounds. */
 static int tell_bounded(const Telling *t, const Node *p) {
   if (t->depth > GRAMMAR_DEPTH || t->steps > GRAMMAR_STEPS ||
       t->memory.size > GRAMMAR_SIZE || t->out->size - t->start > GRAMMAR_SIZE)
-    fail(t->e, 1,
-         "%s:%d: expected a document with an end, found none 100 deep, in %d "
-         "rules or %d bytes. Try: an alternative that ends",
+    fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 "
+         "deep, in %d rules or %d bytes. Try: an alternative that ends",
          t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
   return t->e->status;
 }
 
+/* A reference, as often as it says, in its own form or else in `wanted`. */
 static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   int times = p->low;
   if (p->wanted)
@@ -544,6 +572,7 @@ static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   }
 }
 
+/* One of a rule's alternatives, drawn by weight, in the form `wanted`. */
 static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->depth++;
   t->steps++;
@@ -554,9 +583,8 @@ static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   while (a->weight <= draw)
     a = a->next;
   int index = form_index(rule, wanted);
-  /* nothing to hand on */
   if (a->forms > 1 || (rule->name && index < 0))
-    wanted = NULL;
+    wanted = NULL;   /* there is nothing to hand on */
   for (int f = a->forms > 1 ? index : 0; f > 0; f--)
     a = a->form;
   for (const Node *p = a->first; p && !t->e->status; p = p->next)
@@ -573,12 +601,8 @@ static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t n,
                             Bytes *out, Error *e) {
   size_t start = out->size;
-  Telling t = {.g = g,
-               .rng = {seed},
-               .out = out,
-               .start = start,
-               .floor = start,
-               .e = e};
+  Telling t = {.g = g, .rng = {seed}, .out = out, .start = start,
+               .floor = start, .e = e};
   t.rng.state = rng_next(&t.rng) ^ n;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
@@ -665,12 +689,12 @@ enum { HELD_DOCUMENTS = 200 };
 typedef struct Generated {
   Grammar grammar;
   Source source;               /* --bos: how documents become tokens */
-  /* the tokens of Data.document; the block that was asked for last */
-  Ids document, block;
+  Ids document;                /* the tokens of Data.document */
+  Ids block;                   /* the block that was asked for last */
 } Generated;
 
-/* As file_read, and lines that end in CR LF end in LF: a clone may have changed
- * them. */
+/* As file_read, and lines that end in CR LF end in LF: a clone
+ * may have changed them. */
 static int lines_read(const char *path, Bytes *text, Error *e) {
   size_t n = 0;
   if (file_read(path, text, e))
@@ -707,8 +731,8 @@ static int generated_document(Data *d, uint64_t seed, uint64_t number, Ids *out,
   return e->status;
 }
 
-/* Nothing of a document is generated at the start and after a checkpoint was
- * read. */
+/* Nothing of a document is generated at the start and after
+ * a checkpoint was read. */
 static const int32_t *generated_next(Data *d, uint64_t number, int n,
                                      Error *e) {
   Generated *t = d->drawn_from;
@@ -762,16 +786,14 @@ static int grammar_open(Data *d, const Source *s, int T, Error *e) {
  * 3  A token from logits: --temperature, --top-k, --top-p */
 
 /* The likeliest of y [V] at temperature 0, of equals the first; else a draw
- * from
- * softmax(y / temperature). */
+ * from softmax(y / temperature). */
 static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
                       Error *e) {
   double top = vec_max(V, y), sum = 0;
   int id = 0;
   if (!isfinite(top) || isnan(vec_sum(V, y)))
-    return fail(e, 1,
-                "generate: expected finite logits, found NaN or infinity. Try: "
-                "another model");
+    return fail(e, 1, "generate: expected finite logits, found NaN or "
+                "infinity. Try: another model");
   while (y[id] < top)
     id++;
   if (s->temperature <= 0)
@@ -807,8 +829,7 @@ static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
   int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
   double sum = 0, held = 0, top = vec_max(V, y);
   if (!isfinite(top) || isnan(vec_sum(V, y)))
-    fail(e, 1,
-         "generate: expected finite logits, found NaN or infinity. Try: "
+    fail(e, 1, "generate: expected finite logits, found NaN or infinity. Try: "
          "another model");
   if (e->status)
     kept = 0;
@@ -837,8 +858,8 @@ static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
 /* -----------------------------------------------------------------------------
  * 4  generate MODEL */
 
-/* What generate and tokenize hold: a model, ids, and text that comes and
- * goes. */
+/* What generate and tokenize hold: a model, ids, and text
+ * that comes and goes. */
 typedef struct Told {
   Trainer t;
   Ids ids;
@@ -853,12 +874,10 @@ static int told_end(Told *w, Error *e) {
 }
 
 /* The cache of keys and values. model_forward of one sequence ids [T] whose
- * first
- * `from` tokens went through a before: their keys and values still lie in every
- * block's fk and v. Makes the R rows after them, to the same bits, and returns
- * R:
- * all rows under --plain, where a block does not attend, or from inside a
- * prefix. */
+ * first `from` tokens went through a before: their keys and values still lie
+ * in every block's fk and v. Makes the R rows after them, to the same bits,
+ * and returns R: all rows under --plain, where a block does not attend, or
+ * from inside a prefix. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T,
                         int from) {
   bool whole = m->plain || from < m->c.prefix;
@@ -888,14 +907,17 @@ static void generate(Told *w, const Settings *s, int most, Error *e) {
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
     int size = (int)w->ids.size, have = (int)at_most(size, C);
     if (size > C)
-      from = 0; /* the context was full before */
+      from = 0;   /* the context was full before */
     for (int k = 0; k < have; k++)
-      row[k] = w->ids.at[k ? size - have + k : 0];
+      row[k] = w->ids.at[size - have + k];
+    row[0] = w->ids.at[0];
     int R = model_extend(m, a, row, have, from);
     model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     if (!isfinite(vec_sum(V, y)))
       fail(e, 1, "the logits" NOT_FINITE);
-    int32_t next = model_fault(m, e) ? 0 : likeliest_draw(y, V, s, &rng, e);
+    int32_t next = 0;
+    if (!model_fault(m, e))
+      next = likeliest_draw(y, V, s, &rng, e);
     if (e->status || next == known->end)
       break;
     from = have;
@@ -945,8 +967,8 @@ static int verb_generate(Settings *s, Error *e) {
 /* -----------------------------------------------------------------------------
  * 5  generate --grammar FILE */
 
-/* Documents of the grammar that s names, at least so many, and so many bytes of
- * them. */
+/* Documents of the grammar that s names, at least so many, and so
+ * many bytes of them. */
 static int grammar_documents(const Settings *s, int least, size_t bytes,
                              Bytes *out, Error *e) {
   Grammar g;
@@ -970,9 +992,7 @@ static int grammar_generate(Settings *s, Error *e) {
     return e->status;
   }
   if (!n || s->data.grammar[0])
-    return fail(e, 2,
-                "generate: expected one model, or --grammar FILE. Try: %s help "
-                "generate",
-                s->program->name);
+    return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: "
+                "%s help generate", s->program->name);
   return verb_generate(s, e);
 }

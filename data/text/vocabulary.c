@@ -14,18 +14,20 @@
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight,
  * found by hashing. */
 typedef struct Pairs {
-  /* [room], 0 or a power of two; size of them in use */
-  struct Pair *at; size_t size, room;
+  struct Pair *at;             /* [room], 0 or a power of two */
+  size_t size, room;           /* size of them are in use */
   uint32_t *slot;              /* [2 room], 1 + a pair's number, 0 for empty */
 } Pairs;
 
+/* `last` is BpeTrainer's; in data/models/words.c it is 1 + what ends here, 0
+ * for nothing. */
 typedef struct Pair {
   int32_t left, right;
-  /* BpeTrainer; of data/models/words.c: 1 + what ends here, 0 nothing */
   uint32_t last;
   int64_t count;   /* training only: how often the pair is in the text */
 } Pair;
 
+/* The slot of a pair, or the empty one where it would stand. */
 static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
   /* 2^64 over the golden ratio: spreads keys over the high bits */
@@ -39,7 +41,9 @@ static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   return s;
 }
 static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
-  return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
+  if (!p->room)
+    return -1;
+  return (int64_t)p->slot[pairs_slot(p, left, right)] - 1;
 }
 static void pairs_free(Pairs *p) {
   free(p->at);
@@ -74,14 +78,13 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* ---- 2  Training --- */
 
+enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so 32 bits number nodes and symbols */
 
-/* so that 32 bits number nodes and symbols */
-enum { TRAIN_BYTES_MAX = 1 << 30 };
+/* The nodes are a tree of prefixes: (1 + the parent's number or 0, a byte). A
+ * word's has how often it is in the text, count, and where in symbols it
+ * starts, last. */
 typedef struct BpeTrainer {
-  /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
   Pairs nodes;
-                 /* count, how often it is in the text; last, where in symbols
-                  * it starts */
   Ids symbols;   /* the ids that spell words, a -1 after each */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
 } BpeTrainer;
@@ -119,20 +122,19 @@ static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
   }
 }
 
-/* In every word the token `made` takes the place of a pair, from left to
- * right. */
+/* In every word the token `made` takes the place of a pair,
+ * from left to right. */
 static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made,
                       Error *e) {
   for (size_t k = 0; k < r->nodes.size && !e->status; k++) {
-    /* it only begins words */
-    if (!r->nodes.at[k].count)
+    if (!r->nodes.at[k].count)   /* it only begins words */
       continue;
     int32_t *s = r->symbols.at + r->nodes.at[k].last, *to;
     while (s[1] >= 0 && (s[0] != left || s[1] != right))
       s++;
     if (s[1] < 0)
       continue;
-    word_count(r, k, -1, e); /* all of its pairs are there */
+    word_count(r, k, -1, e);   /* all of its pairs are there */
     for (to = s; *s >= 0; s++) {
       bool here = s[0] == left && s[1] == right;
       *to++ = here ? made : *s;
@@ -149,9 +151,10 @@ static const Pair *bpe_best(const BpeTrainer *r) {
   const Pair *best = NULL;
   for (size_t i = 0; i < r->pairs.size; i++) {
     const Pair *p = &r->pairs.at[i];
-    if (p->count < (best ? best->count : 2))
+    const int64_t least = best ? best->count : 2;
+    if (p->count < least)
       continue;
-    if (!best || p->count > best->count || p->left < best->left ||
+    if (!best || p->count > least || p->left < best->left ||
         (p->left == best->left && p->right < best->right))
       best = p;
   }
@@ -166,9 +169,8 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n,
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048",
                 TOKEN_MERGE, TOKENIZER_VOCAB_MAX, vocab);
   if (n > TRAIN_BYTES_MAX)
-    return fail(
-        e, 1,
-        "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
+    return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. "
+                "Try: less", n);
   if (!tokenizer_begin(t, vocab, e))
     bpe_words(&r, text, n, e);
   for (size_t k = 0; k < r.nodes.size && !e->status; k++)
@@ -176,10 +178,8 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n,
   while (!e->status && t->vocab < vocab) {
     const Pair *best = bpe_best(&r);
     if (!best)
-      fail(e, 1,
-           "training text: too few pairs to merge. Try: more text, or --vocab "
-           "%d",
-           t->vocab);
+      fail(e, 1, "training text: too few pairs to merge. Try: more text, or "
+           "--vocab %d", t->vocab);
     else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
       bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
@@ -223,7 +223,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 /* ---- 4  tokenize train FILE .. --out FILE --- */
 
 static int vocabulary_train(Settings *s, Error *e) {
-  enum { TOLD_BYTES = 8000000 }; /* of --grammar */
+  enum { TOLD_BYTES = 8000000 };   /* of --grammar */
   Tokenizer t = {0};
   Bytes in = {0};
   const int n = s->n_words;
@@ -239,7 +239,7 @@ static int vocabulary_train(Settings *s, Error *e) {
   if (s->data.grammar[0])
     grammar_documents(s, 1, TOLD_BYTES, &in, e);
   int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-  /* that text_read adds */
+  /* text_read adds one to each text */
   size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);
   if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e) &&
       !tokenizer_save(s->out, &t, e))
@@ -251,43 +251,56 @@ static int vocabulary_train(Settings *s, Error *e) {
 
 /* ---- 5  tokenize encode|decode [FILE] --- */
 
+/* Prints the ids of a text. */
+static void tokenize_encode(Told *w, const char *path, bool bos, Error *e) {
+  const Tokenizer *t = &w->t.data.tokenizer;
+  if (w->in.size > 2 && !memcmp(w->in.at, "\xEF\xBB\xBF", 3))
+    fprintf(stderr, "sink: %s: its byte order mark is tokenized, too\n", path);
+  if (bos)
+    id_add(&w->ids, t->bos, e);
+  tokenizer_encode(t, w->in.at, w->in.size, &w->ids, e);
+  for (size_t i = 0; i < w->ids.size && !e->status; i++)
+    printf("%d%c", w->ids.at[i], i + 1 < w->ids.size ? ' ' : '\n');
+}
+
+/* Prints what ids spell. */
+static void tokenize_decode(Told *w, const char *path, Error *e) {
+  Data *d = &w->t.data;
+  const Tokenizer *t = &d->tokenizer;
+  if (ids_parse(&w->in, path, t->vocab, &w->ids, &d->starts, e) ||
+      tokenizer_decode(t, w->ids.at, w->ids.size, &w->out, e))
+    return;
+  bool blank = t->blank && w->out.size && w->out.at[0] == ' ';   /* encode's */
+  if (w->out.size)
+    fwrite(w->out.at + blank, 1, w->out.size - blank, stdout);
+}
+
 static int verb_tokenize(Settings *s, Error *e) {
   Told w = {0};
   Data *d = &w.t.data;
-  const Tokenizer *t = &d->tokenizer;
   const char *what = s->words[0] ? s->words[0] : "";
   const char *path = s->n_words > 1 ? s->words[1] : "-";
   bool encode = !strcmp(what, "encode");
   if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
     fail(e, 2, "tokenize %s: expected train, encode or decode. %s", what, HINT);
-  else if (data_open_tokenizer(d, &s->data, e) ||
-           first_open(d, &s->data, 0, e) || file_read(path, &w.in, e))
-    ;
-  else if (encode) {
-    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
-      fprintf(stderr, "sink: %s: its byte order mark is tokenized, too\n",
-              path);
-    if (s->data.bos)
-      id_add(&w.ids, t->bos, e);
-    tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
-    for (size_t i = 0; i < w.ids.size && !e->status; i++)
-      printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e) &&
-             !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-    bool blank = t->blank && w.out.size && w.out.at[0] == ' '; /* encode's */
-    if (w.out.size)
-      fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
+  else if (!data_open_tokenizer(d, &s->data, e) &&
+           !first_open(d, &s->data, 0, e) && !file_read(path, &w.in, e)) {
+    if (encode)
+      tokenize_encode(&w, path, s->data.bos, e);
+    else
+      tokenize_decode(&w, path, e);
   }
   return told_end(&w, e);
 }
 
 static int vocabulary_tokenize(Settings *s, Error *e) {
   bool train = s->n_words && !strcmp(s->words[0], "train");
+  if (train && settings_refuse_idle(s, e))
+    return e->status;
   if (train)
-    return settings_refuse_idle(s, e) ? e->status : vocabulary_train(s, e);
+    return vocabulary_train(s, e);
   if (s->out[0] || s->force)
-    return fail(
-        e, 2, "--%s: has an effect only with tokenize train. Try: leave it out",
-        s->out[0] ? "out" : "force");
+    return fail(e, 2, "--%s: has an effect only with tokenize train. Try: "
+                "leave it out", s->out[0] ? "out" : "force");
   return verb_tokenize(s, e);
 }
