@@ -2,27 +2,32 @@
  * charts, the maps of two heads, the page of a training or an evaluation. Part
  * of pages.c, which includes it.
  *
+ * Before these stand the edits of Table 7 and `train --start`; behind them
+ * `eval` of several models, `eval --ablate` and a row's weights in closed form.
+ *
  * SPDX-License-Identifier: MIT
  */
 
-/* m of one head, T rows (the real tokens) by S columns, mean over sequences;
- * and of one of them the raw weights of the first rows, and its tokens as
- * text. */
-/* no more rows than these are kept */
-enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,
-       MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
+enum {
+  HEAD_MAP = 64,     /* no more rows of m are kept, */
+  MAP_TOKENS = 24,   /* and no more of `one` */
+  TOKEN_ROOM = 24,   /* bytes of a token's text */
+  MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS
+};
+
+/* The map of one head, T rows (the real tokens) by S columns. */
 typedef struct HeadMap {
-  int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * MAP_WIDE], one[MAP_TOKENS * MAP_WIDE];
-  char token[MAP_TOKENS][TOKEN_ROOM];
+  int layer, head, T, S;                /* T 0: there is none */
+  double m[HEAD_MAP * MAP_WIDE];        /* the metric, mean over sequences */
+  double one[MAP_TOKENS * MAP_WIDE];    /* of one sequence the raw weights */
+  char token[MAP_TOKENS][TOKEN_ROOM];   /* and the tokens, as text */
 } HeadMap;
 
-
-/* [T7] Does GPT2-XL's sink depend on p_1? --replace-position t: token 1 reads
- * p_t; --swap-position t: and token t reads p_1. Edits the rows of P in place,
- * whether
- * learned or absolute, and with `back` puts them back. Without a it says what
- * cannot be: also that several x* have no form of the authors. */
+/* [T7] Does GPT2-XL's sink depend on p_1? Under --replace-position t token 1
+ * reads p_t; under --swap-position t token t also reads p_1. The rows of P are
+ * edited in place, whether learned or absolute, and `back` puts them back.
+ * Without a it only refuses what cannot be, which for several x* includes the
+ * authors' form of the metric. */
 static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
                          Error *e) {
   const Config *c = &m->c;
@@ -32,9 +37,9 @@ static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
   if (metric_refuses(c, s->metric_rows, e))
     return e->status;
   if (s->replace_position && swap)
-    return fail(
-        e, 2,
-        "--replace-position and --swap-position cannot be combined. Try: one");
+    return fail(e, 2,
+                "--replace-position and --swap-position cannot be combined. "
+                "Try: one");
   if (t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
     return fail(e, 2,
                 "--%s %d: this model has no position embeddings. Try: a model "
@@ -66,12 +71,12 @@ static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
   return e->status;
 }
 
-/* Each of several x*; and Table 7's two numbers beside those of token 1: of the
- * token whose position was read. */
+/* Puts the numbers of each of several x*, and for Table 7 those of the token
+ * whose position token 1 reads. */
 static void edited_put(Numbers *row, const Sinks *seen, const Settings *s,
                        Error *e) {
   for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
-    const int column = (s->model.extra ? 1 : 0) + j;
+    const int column = (s->model.extra != EXTRA_NONE) + j;
     put(row, e, sinks_sink(seen, column, 0), "sink_x%d", j + 1);
     put(row, e, sinks_alpha(seen, column), "alpha_x%d", j + 1);
   }
@@ -83,6 +88,7 @@ static void edited_put(Numbers *row, const Sinks *seen, const Settings *s,
   put(row, e, sinks_alpha(seen, there), "alpha_t");
 }
 
+/* Says Table 7's numbers. */
 static void edited_text(const Sinks *seen, const Settings *s, Bytes *out,
                         Error *e) {
   const int t = s->swap_position + s->replace_position;
@@ -101,13 +107,15 @@ static void edited_text(const Sinks *seen, const Settings *s, Bytes *out,
 /* -----------------------------------------------------------------------------
  * train --start MODEL: fine-tuning ([FIG30], appendix D) */
 
+/* A hash of all parameters. It is never 0, which stands for a training that
+ * started from none. */
 static uint64_t parameters_hash(const Model *m) {
   uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real),
                                sizeof(real));
   return hash ? hash : 1;
 }
 
-/* t's model and parameters, all else from s. */
+/* Keeps t's model and parameters, and begins all else anew from s. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   Trainer new = {.s = *s, .m = t->m, .tokenizer_hash = t->tokenizer_hash};
   new.start = parameters_hash(&t->m);
@@ -125,25 +133,26 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
-/* s with the model of `was`, but for its context where positions are not
- * learned, and with how its text was made ids, unless flags say. A flag of the
- * model that was given must not contradict. */
+/* Makes `now` of s with the model of `was`, and with how its text was made ids
+ * unless flags say. Where positions are not learned, the context may differ.
+ * Any other flag of the model that was given must not contradict. */
 static int start_settings(Settings *now, const Settings *was, const Settings *s,
                           Error *e) {
   char old[PATH_ROOM], new[PATH_ROOM];
   Settings said = *s;
   Config c = s->model;
+  const char *to_ids = was->data.bos ? "tokenizer bos" : "tokenizer";
   *now = *s;
   if (!config_resolve(&c, &(Error){0}))
     said.model = c;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool given = s->given[o - OPTIONS],
-               ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer",
-                              o->flag);
+    const bool given = s->given[o - OPTIONS];
+    const bool ids = has_word(to_ids, o->flag);
     const bool moves = ids || (!strcmp(o->flag, "context") &&
                                was->model.pos != POS_LEARNED);
-    if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) ||
-        (given && moves))
+    if (!(o->groups & MODEL) && (!ids || s->data.tokens[0]))
+      continue;
+    if (given && moves)
       continue;
     option_text(o, was, old, sizeof old);
     option_text(o, &said, new, sizeof new);
@@ -156,6 +165,39 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
   return settings_refuse_idle(now, e);
 }
 
+/* Goes on with the training in --out, if it was begun from these parameters. */
+static int start_resume(Trainer *t, const Settings *s, const Model *from,
+                        Error *e) {
+  Settings alone = *s;
+  alone.start[0] = 0;
+  if (trainer_begin(t, &alone, "", e))
+    return e->status;
+  if (t->start != parameters_hash(from))
+    fail(e, 2, "--start %s: %s was started from %s. Try: leave it out",
+         s->start, s->out, t->start ? "other parameters" : "none");
+  if (e->status)
+    trainer_free(t);
+  return e->status;
+}
+
+/* The text of the model's training is not taken for granted: a flag must name
+ * one, unless it was the shipped text. */
+static int start_text(const Trainer *t, const Settings *s, Error *e) {
+  const Source *of = &t->s.data;
+  const char *text = t->data.source ? source_name(of) : "FILE";
+  const char *flag = "--text";
+  if (source_named(&s->data) || s->data.toy || !strcmp(text, SHIPPED_TEXT))
+    return 0;
+  if (of->grammar[0])
+    flag = "--grammar";
+  else if (of->tokens[0])
+    flag = "--tokens";
+  return fail(e, 2,
+              "--start %s: expected the text to train on, found none. "
+              "Try: %s %s",
+              s->start, flag, text);
+}
+
 static int trainer_start(Trainer *t, const Settings *s, const char *flags,
                          Error *e) {
   Settings now;
@@ -164,33 +206,15 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags,
     return trainer_resume(t, s, flags, e);
   if (checkpoint_load(s->start, false, &base, e))
     return e->status;
-  /* it goes on, if it was begun from these */
   if (s->resume && !file_missing(s->out)) {
-    Settings alone = *s;
-    alone.start[0] = 0;
-    if (!trainer_begin(t, &alone, "", e)) {
-      if (t->start != parameters_hash(&base.m))
-        fail(e, 2, "--start %s: %s was started from %s. Try: leave it out",
-             s->start, s->out, t->start ? "other parameters" : "none");
-      if (e->status)
-        trainer_free(t);
-    }
+    start_resume(t, s, &base.m, e);
     trainer_free(&base);
     return e->status;
   }
   *t = base;
   model_move(&t->m, &base.m);
-  const char *text = t->data.source ? source_name(&t->s.data) : "FILE";
-  if (!source_named(&s->data) && !s->data.toy && strcmp(text, SHIPPED_TEXT))
-    fail(e, 2,
-         "--start %s: expected the text to train on, found none. Try: %s %s",
-         s->start,
-         t->s.data.grammar[0]  ? "--grammar"
-         : t->s.data.tokens[0] ? "--tokens"
-                               : "--text",
-         text);
   /* its tokenizer stays */
-  if (!e->status && !start_settings(&now, &t->s, s, e) &&
+  if (!start_text(t, s, e) && !start_settings(&now, &t->s, s, e) &&
       !outputs_ready(&now, (const char *[]){now.out, now.log, now.report}, 3,
                      e)) {
     if (s->resume && !s->quiet)
@@ -223,10 +247,9 @@ static int file_ready(const char *path, Error *e) {
   if (writing_begin(&w, path, e))
     return e->status;
   fclose(w.f);
-  return remove(w.beside)
-             ? fail(e, 1, "%s: cannot be removed. Try: another folder",
-                    w.beside)
-             : 0;
+  if (remove(w.beside))
+    return fail(e, 1, "%s: cannot be removed. Try: another folder", w.beside);
+  return 0;
 }
 
 /* -----------------------------------------------------------------------------
@@ -242,42 +265,50 @@ typedef struct Html {
   Error *e;
 } Html;
 
-/* Formatted text of up to 2047 bytes, as it is. */
+/* Adds formatted text of up to 2047 bytes, as it is. */
 #define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
 
-/* Text with what HTML reads as its own replaced, whatever a name holds: UTF-8
- * without controls. */
+/* The format that writes c. What HTML reads as its own is replaced, a control
+ * becomes a blank, and what is beyond ASCII a question mark in an `odd` text,
+ * which is no UTF-8. */
+static const char *html_form(char c, bool odd) {
+  switch (c) {
+  case '&': return "&amp;";
+  case '<': return "&lt;";
+  case '>': return "&gt;";
+  case '"': return "&quot;";
+  }
+  if (odd && c & 0x80)
+    return "?";
+  return c > 0 && c < 32 && c != '\n' ? " " : "%c";
+}
+
+/* Adds a text, whatever it holds, as UTF-8 without controls. */
 static void html_text(Html *h, const char *s) {
   bool odd = utf8_length((const unsigned char *)s, strlen(s)) < strlen(s);
   for (; *s; s++)
-    say(h,
-        *s == '&'                         ? "&amp;"
-        : *s == '<'                       ? "&lt;"
-        : *s == '>'                       ? "&gt;"
-        : *s == '"'                       ? "&quot;"
-        : (odd && *s & 0x80)              ? "?"
-        : *s > 0 && *s < 32 && *s != '\n' ? " "
-                                          : "%c",
-        *s);
+    say(h, html_form(*s, odd), *s);
 }
 
-/* <tag>text</name>: the name of an element, attributes behind it. */
+/* <tag>text</name>, where the tag is the element's name with its attributes
+ * behind it. */
 static void element(Html *h, const char *tag, const char *text) {
   say(h, "<%s>", tag);
   html_text(h, text);
   say(h, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
-/* A line, or where `points` alone its marks; [low, high] is its band, drawn
- * where `band`. */
+/* A line, and the marks on it. */
 typedef struct Series {
   char name[64];               /* "": not in the legend */
   int style, n;
-  bool band, points, bare;     /* bare: without marks */
+  bool band;                   /* [low, high] is drawn */
+  bool points;                 /* the marks are drawn alone */
+  bool bare;                   /* it has no marks */
   double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
 
-/* Appends a point, or where y is NAN a gap. */
+/* Appends a point, or a gap where y is NAN. */
 static void line_add(Series *line, double x, double y) {
   if (line->n == LOOKS || !(fabs(x) < 1e30))
     return;
@@ -286,11 +317,15 @@ static void line_add(Series *line, double x, double y) {
   line->n++;
 }
 
-/* Added to a style: LINE_STAR, the same line for the model's column *;
- * LINE_SEED, a seed of it; LINE_OVER, open marks with an arrow up: what lies
- * beyond. */
-enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINE_OVER = 64,
-       LINES_MOST = 24 };
+/* Rows of STYLES behind those of the models, and what is added to a style. */
+enum {
+  LINE_EVEN = 8, LINE_MEAN, LINE_STYLES,
+  LINE_STAR = 16,   /* the same line for the model's column * */
+  LINE_SEED = 32,   /* a seed of it */
+  LINE_OVER = 64,   /* open marks with an arrow up: what lies beyond */
+  LINES_MOST = 24   /* of a picture */
+};
+
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the
  * yellow. A mark is a path about its middle, filled where it ends in z. */
 static const struct {
@@ -306,7 +341,8 @@ static const struct {
   {"#56b4e9", "6 2 2 2 2 2", "m-4 0h8m-4-4v8", 2},
   {"#666666", "3 2", "m-4.4-2.2h8.8v4.4h-8.8z", 1.6},
   {"#777777", "4 3", "", 1.5},
-  {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}};
+  {"#111111", "none", "m-.7-5h1.4v10h-1.4z", 1}
+};
 
 static const char *colour_of(int style) {
   return STYLES[style % LINE_STAR].colour;
@@ -321,6 +357,7 @@ static int cut_at(const char *text, int most) {
   return most;
 }
 
+/* Begins line k without points. */
 static Series *line_begin(Series *lines, int k, const char *name, int style) {
   lines[k] = (Series){.style = style,
                       .points = style >= LINE_SEED || style == LINE_MEAN};
@@ -329,28 +366,32 @@ static Series *line_begin(Series *lines, int k, const char *name, int style) {
   return &lines[k];
 }
 
+enum { TICKS = 64 };
+
 /* An axis sees the values of its picture, and then lies between two places of
  * it. */
-enum { TICKS = 64 };
 typedef struct Axis {
   const char *name;
-  /* tight: it ends where its values do, not at a tick */
-  bool log, from_zero, tight, seen;
-  /* its ticks are names, and from .. to their lines */
-  bool names;
-  /* least: of the ticks' distances */
-  double least, from, to, first, last;
+  bool log, from_zero;
+  bool tight;                  /* it ends where its values do, not at a tick */
+  bool seen;                   /* it has from .. to */
+  bool names;                  /* its ticks are names, from .. to their lines */
+  double least;                /* distance of ticks */
+  double from, to;             /* values */
+  double first, last;          /* their places */
   double high;                 /* of a picture beside it; 0: 150 */
   int n;
-  double at[TICKS];
+  double at[TICKS];            /* values of ticks, with their texts */
   char text[TICKS][32];
 } Axis;
 
 static void axis_see(Axis *a, double x) {
   if (!isfinite(x) || (a->log && x <= 0))
     return;
-  a->from = fmin(x, a->seen ? a->from : a->from_zero ? 0 : x);
-  a->to = fmax(x, a->seen ? a->to : a->from_zero ? 0 : x);
+  if (!a->seen)
+    a->from = a->to = a->from_zero ? 0 : x;
+  a->from = fmin(x, a->from);
+  a->to = fmax(x, a->to);
   a->seen = true;
 }
 
@@ -361,18 +402,72 @@ static void axis_tick(Axis *a, double at, const char *text) {
   a->at[a->n++] = at;
 }
 
-/* What a logarithm cannot show stands at its end. */
+/* Where a value stands; what a logarithm cannot show stands at its end. */
 static double axis_place(const Axis *a, double x) {
-  /* a quotient in the log might overflow */
-  double base = a->log ? log(a->from) : 0;
-  double share = a->log ? (log(fmax(x, a->from)) - base) / (log(a->to) - base)
-                        : (x - a->from) / (a->to - a->from);
+  double share;
+  if (a->log) {
+    /* a quotient in the log might overflow */
+    double base = log(a->from);
+    share = (log(fmax(x, a->from)) - base) / (log(a->to) - base);
+  } else
+    share = (x - a->from) / (a->to - a->from);
   return a->first + share * (a->last - a->first);
 }
 
+/* A tick with its number, where `at` is on the axis, give or take `near`.
+ * Returns false beyond its end. */
+static bool axis_number(Axis *a, double at, double near, int digits) {
+  char text[32];
+  if (at > a->to + near)
+    return false;
+  snprintf(text, sizeof text, "%.*g", digits, at);
+  if (at >= a->from - near)
+    axis_tick(a, at, text);
+  return true;
+}
+
+/* The ticks are powers of ten, and where these are few 2 and 5 times them. */
+static void axis_powers(Axis *a) {
+  static const int PARTS_OF_TEN[] = {1, 2, 5};
+  double low = floor(log10(a->from) + 1e-9);
+  double high = ceil(log10(a->to) - 1e-9);
+  int every = 1;
+  if (high - low > 2)
+    every = 3 * ((int)(high - low) / 7 + 1);
+  if (!a->tight) {
+    a->from = pow(10, low);
+    a->to = pow(10, high);
+  }
+  for (int i = 0; a->n < TICKS && i < 2000; i += every) {
+    double at = pow(10, low + i / 3) * PARTS_OF_TEN[i % 3];
+    if (!axis_number(a, at, 1e-9 * at, 6))
+      return;
+  }
+}
+
+/* Three to eight ticks are 1, 2 or 5 times a power of ten apart. Their numbers
+ * have digits for values as large as `whole`. */
+static void axis_steps(Axis *a, double whole) {
+  double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
+  if (range / step > 15)
+    step *= 5;
+  else if (range / step > 6)
+    step *= 2;
+  step = fmax(step, a->least);
+  double low = floor(a->from / step + 1e-9);
+  double high = ceil(a->to / step - 1e-9);
+  int digits = (int)fmax(6, 1 + floor(log10(whole)) - floor(log10(step)));
+  if (!a->tight) {
+    a->from = step * low;
+    a->to = step * high;
+  }
+  for (int i = 0; a->n < TICKS && i < 2000; i++)
+    if (!axis_number(a, step * (low + i), 1e-9 * step, digits))
+      return;
+}
+
 /* The axis lies from first to last, and spans a millionth of its values at
- * least; an axis that has no ticks gets three to eight, 1, 2 or 5 times a power
- * of ten apart, or powers of ten and where these are few 2 and 5 times them. */
+ * least. One that has no ticks gets them. */
 static void axis_end(Axis *a, double first, double last) {
   double whole = fmax(fabs(a->from), fabs(a->to));
   a->first = first;
@@ -382,32 +477,10 @@ static void axis_end(Axis *a, double first, double last) {
   a->to = fmax(a->to, a->from + 1e-6 * whole);
   if (a->n)
     return;
-  double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
-  step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
-  step = fmax(step, a->least);
-  double low = a->log ? floor(log10(a->from) + 1e-9)
-                      : floor(a->from / step + 1e-9);
-  double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
-  int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
-  int digits = a->log
-                   ? 6
-                   : (int)fmax(6, 1 + floor(log10(whole)) - floor(log10(step)));
-  if (!a->tight) {
-    a->from = a->log ? pow(10, low) : step * low;
-    a->to = a->log ? pow(10, high) : step * high;
-  }
-  for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
-    static const int PARTS_OF_TEN[] = {1, 2, 5};
-    double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3]
-                       : step * (low + i);
-    double near = 1e-9 * (a->log ? at : step);
-    char text[32];
-    if (at > a->to + near)
-      return;
-    snprintf(text, sizeof text, "%.*g", digits, at);
-    if (at >= a->from - near)
-      axis_tick(a, at, text);
-  }
+  if (a->log)
+    axis_powers(a);
+  else
+    axis_steps(a, whole);
 }
 
 enum { PICTURE_WIDTH = 360 };    /* of a chart */
@@ -419,23 +492,22 @@ static void svg_text(Html *h, double x, double y, const char *anchor,
   say(h, "</text>");
 }
 
-/* Beside: rules from x = at to x = end. Below: at y = at, with rules up to y =
- * end. */
+/* An axis beside the picture stands at x = at, and its rules lead to x = end.
+ * One below stands at y = at, and its rules lead up to y = end. */
 static void axis_draw(Html *h, const Axis *a, bool beside, double at,
                       double end) {
   double used = -1e9;
   for (int i = 0; i < a->n; i++) {
-    double place = axis_place(a, a->at[i]),
-           half = 3.3 * (double)strlen(a->text[i]) + 2;
-    double middle = fmin(place, PICTURE_WIDTH - half);
-    if (beside)
+    double place = axis_place(a, a->at[i]);
+    if (beside) {
       say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
-    else
-      say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4,
-          end);
-    if (beside)
       svg_text(h, at - 7, place + 4, "end", a->text[i]);
-    if (beside || middle - half < used)
+      continue;
+    }
+    double half = 3.3 * (double)strlen(a->text[i]) + 2;
+    double middle = fmin(place, PICTURE_WIDTH - half);
+    say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
+    if (middle - half < used)
       continue;
     svg_text(h, middle, at + 16, "middle", a->text[i]);
     used = middle + half;
@@ -450,8 +522,8 @@ static void axis_draw(Html *h, const Axis *a, bool beside, double at,
 
 static void svg_mark(Html *h, int style, double x, double y) {
   const bool over = style >= LINE_OVER;
-  const char *mark =
-      STYLES[style < LINE_SEED || over ? style % LINE_STAR : 0].mark;
+  const bool seed = style >= LINE_SEED && !over;
+  const char *mark = STYLES[seed ? 0 : style % LINE_STAR].mark;
   const char *colour = colour_of(style);
   if (!*mark || !isfinite(x) || !isfinite(y))
     return;
@@ -460,54 +532,73 @@ static void svg_mark(Html *h, int style, double x, double y) {
       filled ? colour : "none", colour, x, y, mark);
   if (over)
     say(h,
-        "<path fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv-7m-2.5 2.5l2.5-2.5 "
-        "2.5 2.5\"/>",
+        "<path fill=\"none\" stroke=\"%s\" "
+        "d=\"M%.1f %.1fv-7m-2.5 2.5l2.5-2.5 2.5 2.5\"/>",
         colour, x, y - 4);
 }
 
-/* A path of a line's colour and dashes; its d and its end follow. */
+/* Begins a path of a line's colour and dashes; the rest of its d and its end
+ * follow. */
 static void svg_line(Html *h, int style) {
+  const char *dash = style < LINE_STAR ? STYLES[style].dash : "9 3 2 3";
   say(h,
       "<path class=\"line\" stroke=\"%s\" stroke-dasharray=\"%s\" "
       "stroke-width=\"%g\" d=\"",
-      colour_of(style), style < LINE_STAR ? STYLES[style].dash : "9 3 2 3",
-      STYLES[style % LINE_STAR].width);
+      colour_of(style), dash, STYLES[style % LINE_STAR].width);
 }
 
-/* A line's band, its strokes and its marks: where it has few points each,
- * otherwise five. */
-static void draw_line(Html *h, const Axis *x, const Axis *y,
-                      const Series *line) {
-  int n = line->n, marks = line->bare ? 0 : line->points || n <= 12 ? n : 5;
-  for (int from = 0, to; line->band && from < n; from = to + 1) {
+/* The band of each stretch without a gap: there above, and back below. */
+static void draw_bands(Html *h, const Axis *x, const Axis *y,
+                       const Series *line) {
+  int n = line->n;
+  for (int from = 0, to; from < n; from = to + 1) {
     for (to = from; to < n && isfinite(line->y[to]); to++)
       continue;
-    int m = to - from;
-    if (m < 2)
+    if (to - from < 2)
       continue;
     say(h, "<path class=\"band\" fill=\"%s\" d=\"", colour_of(line->style));
-    /* there above, and back below */
-    for (int i = 0; i < 2 * m; i++) {
-      int k = i < m ? from + i : to - 1 - (i - m);
-      say(h, "%c%.1f %.1f", i ? 'L' : 'M', axis_place(x, line->x[k]),
-          axis_place(y, i < m ? line->high[k] : line->low[k]));
-    }
+    for (int k = from; k < to; k++)
+      say(h, "%c%.1f %.1f", k > from ? 'L' : 'M', axis_place(x, line->x[k]),
+          axis_place(y, line->high[k]));
+    for (int k = to - 1; k >= from; k--)
+      say(h, "L%.1f %.1f", axis_place(x, line->x[k]),
+          axis_place(y, line->low[k]));
     say(h, "z\"/>");
   }
-  if (!line->points) {
-    svg_line(h, line->style);
-    for (int i = 0; i < n; i++)
-      if (isfinite(line->y[i]))
-        say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
-            axis_place(x, line->x[i]), axis_place(y, line->y[i]));
-    say(h, "\"/>");
-  }
+}
+
+/* Strokes from point to point, none to or from a gap. */
+static void draw_strokes(Html *h, const Axis *x, const Axis *y,
+                         const Series *line) {
+  svg_line(h, line->style);
+  for (int i = 0; i < line->n; i++)
+    if (isfinite(line->y[i]))
+      say(h, "%c%.1f %.1f", i && isfinite(line->y[i - 1]) ? 'L' : 'M',
+          axis_place(x, line->x[i]), axis_place(y, line->y[i]));
+  say(h, "\"/>");
+}
+
+/* A mark at every point where these are few or stand alone, otherwise at five:
+ * each in the middle of a fifth of them. */
+static void draw_marks(Html *h, const Axis *x, const Axis *y,
+                       const Series *line) {
+  int n = line->n, marks = line->points || n <= 12 ? n : 5;
   for (int k = 0; k < marks; k++) {
-    int i = marks == n ? k : (2 * k + 1) * n / (2 * marks);
+    int i = (2 * k + 1) * n / (2 * marks);
     if (isfinite(line->y[i]))
       svg_mark(h, line->style, axis_place(x, line->x[i]),
                axis_place(y, line->y[i]));
   }
+}
+
+static void draw_line(Html *h, const Axis *x, const Axis *y,
+                      const Series *line) {
+  if (line->band)
+    draw_bands(h, x, y, line);
+  if (!line->points)
+    draw_strokes(h, x, y, line);
+  if (!line->bare)
+    draw_marks(h, x, y, line);
   say(h, "\n");
 }
 
@@ -516,8 +607,8 @@ static void legend(Html *h, const Series *lines, int n) {
   for (int k = 0; k < n; k++) {
     if (!lines[k].name[0] || !lines[k].n)
       continue;
-    say(h,
-        "<span><svg viewBox=\"0 0 28 12\" width=\"28\" aria-hidden=\"true\">");
+    say(h, "<span><svg viewBox=\"0 0 28 12\" width=\"28\" "
+           "aria-hidden=\"true\">");
     if (!lines[k].points) {
       svg_line(h, lines[k].style);
       say(h, "M0 6h28\"/>");
@@ -531,7 +622,10 @@ static void legend(Html *h, const Series *lines, int n) {
 }
 
 static void figure_begin(Html *h, const char *id, const char *title) {
-  say(h, id ? "<figure id=\"%s\">" : "<figure>", id);
+  if (id)
+    say(h, "<figure id=\"%s\">", id);
+  else
+    say(h, "<figure>");
   element(h, "h3", title);
 }
 
@@ -546,14 +640,14 @@ typedef struct Chart {
   Axis x, y;
 } Chart;
 
-/* Of a chart whose names stand at its lines' ends, in the place of a legend. */
+/* What a chart has whose names stand at its lines' ends, not in a legend. */
 typedef struct Names {
   const char *id;              /* or NULL */
-  double level;                /* of a rule across with a name, 0: none */
-  const char *at_level;
+  double level;                /* of a rule across; 0: there is none */
+  const char *at_level;        /* the rule's name */
 } Names;
 
-/* Have the axes see all points and bands; false: there are none. */
+/* Has the axes see all points and bands; false: there are none. */
 static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
   bool any = false;
   for (int k = 0; k < n; k++)
@@ -591,31 +685,53 @@ static void chart_label(Html *h, const Chart *what, const Series *lines,
   }
 }
 
+/* The last point of a line that is no gap; -1: there is none. */
+static int last_point(const Series *line) {
+  int last = line->n - 1;
+  while (last >= 0 && !isfinite(line->y[last]))
+    last--;
+  return last;
+}
+
+/* Moves names apart, whose places at[order[i]] fall from above to below: first
+ * down from the top, then up from the bottom. */
+static void names_apart(double *at, const int *order, int n, const Axis *y) {
+  enum { LINE = 12 };
+  double next = y->last;
+  for (int i = 0; i < n; i++) {
+    double *place = &at[order[i]];
+    *place = fmax(*place, next);
+    next = *place + LINE;
+  }
+  next = y->first;
+  for (int i = n - 1; i >= 0; i--) {
+    double *place = &at[order[i]];
+    *place = fmin(*place, next);
+    next = *place - LINE;
+  }
+}
+
 /* Names behind the lines' last points, as near to them as there is room, and
- * the level's at its rule. */
+ * the level's at its rule. The level counts as line n. */
 static void line_names(Html *h, const Names *what, const Axis *x, const Axis *y,
                        const Series *lines, int n) {
-  enum { LINE = 12 };
-  double at[LINES_MOST + 1], free = y->last, right = x->last + 8;
-  /* from above to below; n: the level */
-  int order[LINES_MOST + 1], told = 0;
+  double at[LINES_MOST + 1], right = x->last + 8;
+  int order[LINES_MOST + 1], told = 0;   /* from above to below */
   for (int k = 0; k < n + (what->level > 0); k++) {
-    int last = k < n ? lines[k].n - 1 : 0, place = told;
-    while (k < n && last >= 0 && !isfinite(lines[k].y[last]))
-      last--;
-    if (k < n && (last < 0 || !lines[k].name[0]))
-      continue;
-    at[k] = axis_place(y, k < n ? lines[k].y[last] : what->level);
+    double value = what->level;
+    if (k < n) {
+      int last = last_point(&lines[k]);
+      if (last < 0 || !lines[k].name[0])
+        continue;
+      value = lines[k].y[last];
+    }
+    at[k] = axis_place(y, value);
+    int place = told++;
     for (; place && at[order[place - 1]] > at[k]; place--)
       order[place] = order[place - 1];
     order[place] = k;
-    told++;
   }
-  for (int i = 0; i < told; i++, free += LINE)
-    at[order[i]] = free = fmax(at[order[i]], free);
-  free = y->first;
-  for (int i = told - 1; i >= 0; i--, free -= LINE)
-    at[order[i]] = free = fmin(at[order[i]], free);
+  names_apart(at, order, told, y);
   if (what->level > 0) {
     double level = axis_place(y, what->level);
     say(h, "<path class=\"level\" d=\"M%.1f %.1fH%.1f\"/>", x->first, level,
@@ -623,21 +739,44 @@ static void line_names(Html *h, const Names *what, const Axis *x, const Axis *y,
   }
   for (int i = 0; i < told; i++) {
     const int k = order[i];
-    if (k < n)
+    const char *name = what->at_level;
+    if (k < n) {
+      name = lines[k].name;
       svg_mark(h, lines[k].style, right, at[k]);
-    svg_text(h, right + 8, at[k] + 4, "",
-             k < n ? lines[k].name : what->at_level);
+    }
+    svg_text(h, right + 8, at[k] + 4, "", name);
   }
 }
 
-/* What is not finite breaks a line. Where y has names, a chart is as high as
- * they need. */
+/* The room of the numbers or names beside an axis: letters of a wide sans
+ * serif, at 11 px. */
+static double axis_room(const Axis *y) {
+  size_t longest = 4;
+  for (int i = 0; i < y->n; i++)
+    if (strlen(y->text[i]) > longest)
+      longest = strlen(y->text[i]);
+  return 11 + 6.7 * (double)longest;
+}
+
+/* The room that names need behind the lines of a chart. */
+static double names_room(const Names *names, const Series *lines, int n) {
+  size_t longest = 0;
+  if (!names)
+    return 0;
+  if (names->level > 0)
+    longest = strlen(names->at_level);
+  for (int k = 0; k < n; k++)
+    if (strlen(lines[k].name) > longest)
+      longest = strlen(lines[k].name);
+  return longest ? 10 + 6.7 * (double)longest : 0;
+}
+
+/* A chart, where what is not finite breaks a line. It is as high as the names
+ * of y need, if y has names. */
 static void chart_named(Html *h, const Chart *what, const Names *names,
                         const Series *lines, int n) {
   enum { LINE = 15 };
   Axis x = what->x, y = what->y;
-  /* of the names, or the numbers, beside it */
-  size_t longest = 4, name = 0;
   figure_begin(h, names ? names->id : NULL, what->title);
   if (!lines_seen(&x, &y, lines, n)) {
     figure_end(h, "Nothing was measured.");
@@ -645,20 +784,16 @@ static void chart_named(Html *h, const Chart *what, const Names *names,
   }
   if (names && names->level > 0)
     axis_see(&y, names->level);
-  if (names && names->level > 0)
-    name = strlen(names->at_level);
-  for (int k = 0; k < n && names; k++)
-    if (strlen(lines[k].name) > name)
-      name = strlen(lines[k].name);
-  double right = PICTURE_WIDTH - 12 - (name ? 10 + 6.7 * (double)name : 0);
-  double top = y.names ? 4 : 22, high = y.high > 0 ? y.high : 150;
-  double bottom = top + (y.names ? LINE * (y.to - y.from) : high);
-  axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-  for (int i = 0; i < y.n; i++)
-    if (strlen(y.text[i]) > longest)
-      longest = strlen(y.text[i]);
-  /* a wide sans serif's letters, at 11 px */
-  double left = 11 + 6.7 * (double)longest;
+  double top = 22, bottom = top + (y.high > 0 ? y.high : 150);
+  /* names go from above to below, numbers from below to above */
+  if (y.names) {
+    top = 4;
+    bottom = top + LINE * (y.to - y.from);
+    axis_end(&y, top, bottom);
+  } else
+    axis_end(&y, bottom, top);
+  double left = axis_room(&y);
+  double right = PICTURE_WIDTH - 12 - names_room(names, lines, n);
   axis_end(&x, left, right);
   say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
       PICTURE_WIDTH, bottom + 34);
@@ -691,7 +826,8 @@ static const struct {
   const char *colour;
 } RAMPS[RAMP] = {
   {0, "#ffffff"},   {0.01, "#e8edf4"}, {0.02, "#c9d6e6"}, {0.05, "#9cb8d6"},
-  {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}};
+  {0.1, "#6892c0"}, {0.2, "#33629c"},  {0.5, "#0f2c58"}
+};
 
 static int ramp_level(double x) {
   int level = 0;
@@ -704,9 +840,9 @@ static void ramp_legend(Html *h) {
   say(h, "<p class=\"key\">Weight of a key, from 0 to 1: ");
   for (int k = 0; k < RAMP; k++) {
     say(h,
-        "<span><svg viewBox=\"0 0 16 12\" width=\"16\" "
-        "aria-hidden=\"true\"><rect class=\"axis\" width=\"16\" height=\"12\" "
-        "style=\"fill:%s\"/></svg> ",
+        "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
+        "<rect class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/>"
+        "</svg> ",
         RAMPS[k].colour);
     if (k == 0)
       say(h, "below %g</span> ", RAMPS[1].from);
@@ -718,18 +854,17 @@ static void ramp_legend(Html *h) {
   say(h, "</p>\n");
 }
 
-/* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and
- * head (across), with numbers where there is room; otherwise a head's weights
- * of queries (down) on keys (across), where columns that are more than the
- * rows, those of * and x*, come first. A block of s (or NULL) that does not
- * attend stays empty. */
+/* A map whose cell (i, j) is m[i * ld + j * by]. One of heads shows alpha [L,H]
+ * by block (down) and head (across), with numbers where there is room. Others
+ * show a head's weights of queries (down) on keys (across), where columns that
+ * are more than the rows, those of * and x*, come first. */
 typedef struct CellMap {
   const double *m;
   idx ld, by;
   int rows, columns;
   bool heads;
   const char *title;
-  const Sinks *s;
+  const Sinks *s;              /* a block that does not attend stays empty */
 } CellMap;
 
 /* A path for each level of the ramp, made of runs of equal cells, so that a map
@@ -738,11 +873,11 @@ static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
   for (int level = 1; level < RAMP; level++) {
     say(h, "<path fill=\"%s\" d=\"", RAMPS[level].colour);
     for (int i = 0; i < c->rows; i++)
-      for (int j = 0, from; j < c->columns; j++) {
+      for (int j = 0; j < c->columns; j++) {
         const double *row = c->m + i * c->ld;
-        for (from = j; j < c->columns && ramp_level(row[j * c->by]) == level;
-             j++)
-          continue;
+        int from = j;
+        while (j < c->columns && ramp_level(row[j * c->by]) == level)
+          j++;
         if (j > from)
           say(h, "M%d %dh%dv%dh-%dz", left + from * wide, 16 + i * high,
               (j - from) * wide, high, (j - from) * wide);
@@ -754,17 +889,37 @@ static void cells(Html *h, const CellMap *c, int left, int wide, int high) {
       left, c->columns * wide, c->rows * high);
 }
 
+/* The numbers in the cells of a map. */
+static void cell_numbers(Html *h, const CellMap *c, int left, int wide,
+                         int high) {
+  for (int i = 0; i < c->rows; i++)
+    for (int j = 0; j < c->columns; j++) {
+      double x = c->m[i * c->ld + j * c->by];
+      bool there = isfinite(x) && (!c->s || c->s->attends[i]);
+      char text[64];
+      snprintf(text, sizeof text, there ? "%.2f" : "-", x);
+      svg_text(h, left + (j + 0.5) * wide, 30 + i * high,
+               ramp_level(x) >= 5 ? "middle on" : "middle", text);
+    }
+}
+
 static void cell_map(Html *h, const CellMap *c) {
   enum { LEFT = 30 };
   bool numbers = c->heads && c->columns <= 8 && c->rows <= 24;
-  int wide = numbers           ? 38
-             : c->heads        ? 10
-             : c->columns > 33 ? 4
-                               : 8,
-      high = numbers ? 20 : wide;
+  int wide = 8, every = c->rows > 32 ? 16 : 4;
+  if (c->heads)
+    wide = 10;
+  else if (c->columns > 33)
+    wide = 4;
+  int high = wide;
+  if (numbers) {
+    wide = 38;
+    high = 20;
+    every = 1;
+  }
   int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
-  int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
-  int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
+  int across = c->columns * wide, bottom = 16 + c->rows * high;
+  int width = LEFT + (across > 120 ? across : 120) + 4;
   char text[64];
   say(h,
       "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" "
@@ -773,9 +928,11 @@ static void cell_map(Html *h, const CellMap *c) {
       c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows,
       c->columns);
   /* arrows: down, across */
-  snprintf(text, sizeof text, "%s \342\206\223  %s%s \342\206\222",
-           c->heads ? "block" : "query", before ? "*, " : "",
-           c->heads ? "head" : "key");
+  if (c->heads)
+    snprintf(text, sizeof text, "block \342\206\223  head \342\206\222");
+  else
+    snprintf(text, sizeof text, "query \342\206\223  %skey \342\206\222",
+             before ? "*, " : "");
   svg_text(h, LEFT, 11, "", text);
   cells(h, c, LEFT, wide, high);
   for (int i = 0; i < c->rows || i < keys; i += every) {
@@ -786,14 +943,8 @@ static void cell_map(Html *h, const CellMap *c) {
       svg_text(h, LEFT + (before + i + 0.5) * wide, bottom + 12, "middle",
                text);
   }
-  for (int i = 0; numbers && i < c->rows * c->columns; i++) {
-    double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
-    bool there = isfinite(x) && (!c->s || c->s->attends[i / c->columns]);
-    snprintf(text, sizeof text, there ? "%.2f" : "-", x);
-    svg_text(h, LEFT + (i % c->columns + 0.5) * wide,
-             30 + i / c->columns * high,
-             ramp_level(x) >= 5 ? "middle on" : "middle", text);
-  }
+  if (numbers)
+    cell_numbers(h, c, LEFT, wide, high);
   if (before)
     say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", LEFT + before * wide,
         bottom);
@@ -804,8 +955,8 @@ static void cell_map(Html *h, const CellMap *c) {
  * 2  The maps of two heads
  */
 
-/* A token's text, a dot for each blank it begins with; an id where no tokenizer
- * knows it. */
+/* A token's text, with a dot for each blank; its id where no tokenizer knows
+ * it. */
 static void token_text(char to[TOKEN_ROOM], const Data *d, int id) {
   const int32_t ids[] = {id};
   Bytes text = {0};
@@ -821,18 +972,21 @@ static void token_text(char to[TOKEN_ROOM], const Data *d, int id) {
       n += snprintf(to + n, 4, "..");
       break;
     }
-    n += byte == ' '    ? snprintf(to + n, 3, "\302\267")
-         : byte == '\n' ? snprintf(to + n, 3, "\\n")
-         : byte < 32 || byte == 127 || (byte > 127 && !good)
-             ? snprintf(to + n, 5, "x%02X", byte)
-             : snprintf(to + n, 2, "%c", byte);
+    if (byte == ' ')
+      n += snprintf(to + n, 3, "\302\267");
+    else if (byte == '\n')
+      n += snprintf(to + n, 3, "\\n");
+    else if (byte < 32 || byte == 127 || (byte > 127 && !good))
+      n += snprintf(to + n, 5, "x%02X", byte);
+    else
+      n += snprintf(to + n, 2, "%c", byte);
   }
   bytes_free(&text);
 }
 
-/* m of one head (out->layer, out->head), the mean over a batch of natural
- * sequences, over its first T <= HEAD_MAP tokens: T rows, the real tokens, by S
- * columns *, x*, 1 .. T; and of the first. */
+/* Fills in the map of one head (out->layer, out->head) over the first T tokens
+ * of a batch of sequences, at most HEAD_MAP: T rows, the real tokens, by S
+ * columns *, x*, 1 .. T. */
 static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
                     int T, Error *e) {
   enum { BATCH = 16 };
@@ -850,7 +1004,7 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
     probe[out->layer].metric = maps;
     probe[out->layer].weight = maps + size;
     a.probe = probe;
-    /* of the evaluation's T */
+    /* this T may be shorter: the evaluation's says what positions there are */
     position_edit(m, &a, s, s->eval_T, false, e);
     model_forward(m, &a, ids, B, T);
     position_edit(m, &a, s, s->eval_T, true, e);
@@ -874,14 +1028,17 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
   return e->status;
 }
 
-/* The maps of the two heads whose sink, on * where there is one and else on
- * token 1, is the strongest and the weakest. */
+/* The column of the sink: * where there is one and else token 1. */
+static int sink_column(const Config *c) {
+  int star = config_column_star(c);
+  return star < 0 ? config_column_first(c) : star;
+}
+
+/* Measures the maps of the two heads whose sink is the strongest and the
+ * weakest. */
 static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
-  int star = config_column_star(&t->m.c),
-      column = star < 0 ? config_column_first(&t->m.c) : star;
-  int H = o->s.H, most = 0;
-  /* the first block that attends */
-  while (!o->s.attends[most / H])
+  int column = sink_column(&t->m.c), H = o->s.H, most = 0;
+  while (!o->s.attends[most / H])   /* to the first block that attends */
     most += H;
   int least = most;
   for (int i = most + 1; i < o->s.L * H; i++) {
@@ -895,10 +1052,9 @@ static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
   }
   if (!o->map)
     o->map = grab(2, sizeof *o->map, e);
-  /* a model that is still in its file would be read twice again: for a page
-   * alone */
-  for (int k = 0; k < 2 && !e->status && (!t->m.seams.begin || s->report[0]);
-       k++) {
+  /* a model that is still in its file is read twice more for a page alone */
+  const bool reads = !t->m.seams.begin || s->report[0];
+  for (int k = 0; k < 2 && !e->status && reads; k++) {
     int head = k ? least : most;
     o->map[k].layer = head / H;
     o->map[k].head = head % H;
@@ -912,13 +1068,8 @@ static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
 
 /* The charts of models: by step while they train, and by block. */
 enum {
-  LOOK_LOSS,
-  LOOK_SINK,
-  LOOK_ALPHA,
-  NORM_HIDDEN,
-  NORM_KEYS,
-  NORM_VALUES,
-  MODEL_CHARTS
+  LOOK_LOSS, LOOK_SINK, LOOK_ALPHA,
+  NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS
 };
 static const struct {
   const char *title, *y, *caption;
@@ -926,37 +1077,31 @@ static const struct {
 } CHARTS[MODEL_CHARTS] = {
   {"Training loss", "nats a token",
    "Mean of the steps since the point before. Models are compared at equal "
-   "loss, not at equal "
-   "steps: read across at one height. The paper's Figure 4, middle and right.",
-   false},
+   "loss, not at equal steps: read across at one height. The paper's Figure 4, "
+   "middle and right.", false},
   {"Sink of token 1 (and of *)", "%",
    "Share of heads and held-out sequences whose alpha is above the threshold. "
-   "Look when it leaves "
-   "0 %: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
+   "Look when it leaves 0 %: in the paper's Figure 4, middle, after 1,000 to "
+   "2,000 steps.", true},
   {"alpha of token 1 (and of *)", "mean weight",
    "Mean over heads of the weight on token 1 or * (section 3.2), without a "
-   "threshold. It moves "
-   "before Sink does. Look for a rise above even rows.", false},
+   "threshold. It moves before Sink does. Look for a rise above even rows.",
+   false},
   {"Hidden states", "norm of the first row / mean of the others",
    "Output of each block; 0 is the embedding. Massive activations stand far "
-   "above 1; without a "
-   "normaliser or with a key bias none do. The paper's Figures 2, 7 and 8.",
-   true},
+   "above 1; without a normaliser or with a key bias none do. The paper's "
+   "Figures 2, 7 and 8.", true},
   {"Keys", "norm of the first row / mean of the others",
    "Mean over key heads. In large models the first key is much shorter than "
-   "the others. The "
-   "paper's Figure 2, top, and Figures 11 to 14.", true},
+   "the others. The paper's Figure 2, top, and Figures 11 to 14.", true},
   {"Values", "norm of the first row / mean of the others",
    "Mean over key heads. A sink's value is short: it takes weight and gives "
-   "little. The paper's "
-   "Figure 2, top, and Figures 11 to 14.", true}};
+   "little. The paper's Figure 2, top, and Figures 11 to 14.", true}
+};
 
-/* A model's line of a chart, or that of its column *. */
+/* Fills in a model's line of a chart, or that of its column *. */
 static void model_line(Series *line, const Outcome *o, int what, bool star) {
   const Sinks *s = &o->s;
-  const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
-  /* hidden states have a block 0 */
-  int first = what > NORM_HIDDEN;
   for (int i = 0; what < NORM_HIDDEN && i < o->p.looks; i++) {
     const Look *p = &o->p.look[i];
     const double y[][2] = {{p->loss, NAN},
@@ -964,45 +1109,56 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
                            {p->alpha1, p->alpha_star}};
     line_add(line, (double)p->step, y[what][star]);
   }
-  for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-    /* else the block has no keys and values */
+  if (what < NORM_HIDDEN || !s->n)
+    return;
+  const double *const norms[] = {s->hnorm, s->knorm, s->vnorm};
+  const double *norm = norms[what - NORM_HIDDEN];
+  /* hidden states have a block 0; a block that does not attend has no keys and
+   * values */
+  int first = what > NORM_HIDDEN;
+  for (int i = 0; i + first <= s->L; i++)
     if (!first || s->attends[i])
-      line_add(line, i + first,
-               norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
+      line_add(line, i + first, norm_ratio(norm + (idx)i * s->N, s->N));
 }
 
 /* The column where a model can have its sink besides token 1, in words. */
 static const char *column_name(const Config *c) {
-  if (!c->extra)
-    return c->sink_token > 1 ? "the sink token x*1" : "the sink token x*";
-  return c->extra == EXTRA_K || c->extra == EXTRA_KV ? "the key bias *"
-                                                     : "the extra column *";
+  if (c->extra == EXTRA_K || c->extra == EXTRA_KV)
+    return "the key bias *";
+  if (c->extra)
+    return "the extra column *";
+  return c->sink_token > 1 ? "the sink token x*1" : "the sink token x*";
 }
 
-/* Charts from .. to, with a line for each of the first three models, and one
- * for its column *. */
+/* The name of a model's line: the last part of the model's name, and in a chart
+ * of `columns` the column. */
+static void line_name(char name[64], const Outcome *o, bool columns,
+                      bool star) {
+  const char *last = strrchr(o->name, '/');
+  const char *at = last ? last + 1 : o->name;
+  int n = snprintf(name, 64, "%.*s", cut_at(at, 30), at);
+  if (columns)
+    snprintf(name + n, 64 - (size_t)n, ": %s",
+             star ? column_name(&o->c) : "token 1");
+}
+
+/* The charts from .. to - 1, with a line for each of the first three models,
+ * and one for its column *. */
 static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
   say(h, "<div class=\"grid\">\n");
   for (int what = from; lines && what < to; what++) {
-    bool curve = what < NORM_HIDDEN,
-         columns = what == LOOK_SINK || what == LOOK_ALPHA;
+    bool curve = what < NORM_HIDDEN;
+    bool columns = what == LOOK_SINK || what == LOOK_ALPHA;
     Chart shown = {
-        CHARTS[what].title,
-        CHARTS[what].caption,
-        {.name = curve ? "step" : "block", .least = 1, .tight = true},
-        {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
+      CHARTS[what].title, CHARTS[what].caption,
+      {.name = curve ? "step" : "block", .least = 1, .tight = true},
+      {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
       for (int star = 0; star <= (columns && o[i].star); star++) {
-        const char *last = strrchr(o[i].name, '/'),
-                   *at = last ? last + 1 : o[i].name;
         char name[64];
-        snprintf(name, sizeof name, "%.*s%s%s", cut_at(at, 30), at,
-                 columns ? ": " : "",
-                 !columns ? ""
-                 : star   ? column_name(&o[i].c)
-                          : "token 1");
+        line_name(name, &o[i], columns, star);
         Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
         model_line(line, &o[i], what, star);
       }
@@ -1039,8 +1195,8 @@ static const char *key_name(char to[64], const HeadMap *map, const Config *c,
   return to;
 }
 
-/* For who does not see the picture: each query's weight on the column, and on
- * what it is most. */
+/* For those who do not see the picture: each query's weight on the column, and
+ * its largest weight. */
 static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
                         int column, const char *title) {
   char text[64];
@@ -1048,8 +1204,8 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
   table_begin(h, title);
   say(h, "<tr><th scope=\"col\">query</th><th scope=\"col\">its weight on ");
   html_text(h, key_name(text, map, c, column));
-  say(h, "</th><th scope=\"col\">largest weight</th><th "
-         "scope=\"col\">on</th></tr>\n");
+  say(h, "</th><th scope=\"col\">largest weight</th>"
+         "<th scope=\"col\">on</th></tr>\n");
   for (int i = 0; i < T; i++) {
     const double *row = map->one + i * map->S;
     int most = 0, before = map->S - map->T;
@@ -1065,69 +1221,88 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
   say(h, "</table></div></details>\n");
 }
 
+enum { TOKEN_CELL = 11, TOKEN_BAR = 24 };   /* bar: a mass of 1 */
+
+/* A bar at each row, from x = left on, for what its raw weights sum to. */
+static void mass_bars(Html *h, const HeadMap *map, int T, int left) {
+  int before = map->S - map->T;
+  for (int i = 0; i < T; i++) {
+    double mass = 0;
+    for (int j = before; j <= before + i; j++)
+      mass += map->one[i * map->S + j];
+    say(h, "<path class=\"mass\" d=\"M%d %dh%.3gv%dH%dz\"/>", left,
+        17 + i * TOKEN_CELL, TOKEN_BAR * fmin(fmax(mass, 0), 1),
+        TOKEN_CELL - 2, left);
+  }
+}
+
+/* The queries' names beside a token map, and the keys' names below it. */
+static void token_names(Html *h, const HeadMap *map, const Config *c, int T,
+                        int left, int bottom) {
+  char text[64];
+  int before = map->S - map->T;
+  for (int j = 0; j < before + T; j++) {
+    const char *name;
+    if (j < before)
+      name = key_name(text, map, c, j);
+    else {
+      name = map->token[j - before];
+      svg_text(h, left - 4, 16 + (j - before + 0.8) * TOKEN_CELL, "tok end",
+               name);
+    }
+    say(h,
+        "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
+        left + j * TOKEN_CELL + 9, bottom + 4);
+    html_text(h, name);
+    say(h, "</text>");
+  }
+}
+
 /* The raw weights of a head on the first tokens of one sequence, which stand
- * beside the axes, with a bar at each row as long as their sum; the sink's
- * column is named above it. A head is a sink above eps, as in Sink. */
+ * beside the axes. The sink's column is named above it. A head is a sink above
+ * eps, as in Sink. */
 static void token_map(Html *h, const Outcome *o, int k, double eps) {
-  enum { CELL = 11, BAR = 24 }; /* BAR: a mass of 1 */
   const HeadMap *map = &o->map[k];
-  size_t longest = 4;
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
-  int star = config_column_star(&o->c),
-      column = star < 0 ? config_column_first(&o->c) : star;
-  for (int i = 0; i < T; i++)
-    if (strlen(map->token[i]) > longest)
-      longest = strlen(map->token[i]);
-  int left = 8 + 6 * (int)longest, bottom = 16 + T * CELL,
-      width = S * CELL + 10 + BAR;
+  int column = sink_column(&o->c);
   double alpha =
       o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
-  const char *sink = star < 0 ? "token 1" : column_name(&o->c);
+  const bool star = config_column_star(&o->c) >= 0, is_sink = alpha > eps;
+  const char *sink = star ? column_name(&o->c) : "token 1";
   char title[200], text[80];
   snprintf(title, sizeof title, "Block %d, head %d, %s on %s: alpha %.2f, %s",
            map->layer + 1, map->head + 1, k ? "least" : "most", sink, alpha,
-           alpha > eps ? "a sink" : "no sink");
+           is_sink ? "a sink" : "no sink");
   element(h, "p", title);
-  snprintf(text, sizeof text, "\342\206\223 %s%s",
-           alpha > eps ? "the sink: " : "", sink);
-  /* its room, at 11 px */
-  width = (int)fmax(width, column * CELL + 6 * (double)strlen(text));
+  snprintf(text, sizeof text, "\342\206\223 %s%s", is_sink ? "the sink: " : "",
+           sink);
+  size_t longest = 4;
+  for (int i = 0; i < T; i++)
+    if (strlen(map->token[i]) > longest)
+      longest = strlen(map->token[i]);
+  int left = 8 + 6 * (int)longest, bottom = 16 + T * TOKEN_CELL;
+  int width = S * TOKEN_CELL + 10 + TOKEN_BAR;
+  /* the text's room, at 11 px */
+  width = (int)fmax(width, column * TOKEN_CELL + 6 * (double)strlen(text));
   say(h,
       "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of "
       "block %d, head %d, %d queries (down) by %d keys (across) of one "
       "sequence; a table follows\">",
       left + width, bottom + left, map->layer + 1, map->head + 1, T, S);
-  svg_text(h, left + column * CELL + 2, 11, "", text);
-  cells(
-      h,
-      &(CellMap){.m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S},
-      left, CELL, CELL);
-  for (int i = 0; i < T; i++) {
-    double mass = 0;
-    for (int j = S - T; j <= S - T + i; j++)
-      mass += map->one[i * map->S + j];
-    say(h, "<path class=\"mass\" d=\"M%d %dh%.3gv%dH%dz\"/>",
-        left + S * CELL + 4, 17 + i * CELL, BAR * fmin(fmax(mass, 0), 1),
-        CELL - 2, left + S * CELL + 4);
-  }
-  for (int j = 0; j < S; j++) {
-    int at = j - (S - T);
-    const char *name = at < 0 ? key_name(text, map, &o->c, j) : map->token[at];
-    if (at >= 0)
-      svg_text(h, left - 4, 16 + (at + 0.8) * CELL, "tok end", name);
-    say(h,
-        "<text class=\"tok end\" transform=\"translate(%d %d) rotate(-90)\">",
-        left + j * CELL + 9, bottom + 4);
-    html_text(h, name);
-    say(h, "</text>");
-  }
+  svg_text(h, left + column * TOKEN_CELL + 2, 11, "", text);
+  const CellMap weights = {
+    .m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S};
+  cells(h, &weights, left, TOKEN_CELL, TOKEN_CELL);
+  mass_bars(h, map, T, left + S * TOKEN_CELL + 4);
+  token_names(h, map, &o->c, T, left, bottom);
   if (S > T)
-    say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>", left + (S - T) * CELL,
-        bottom);
+    say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>",
+        left + (S - T) * TOKEN_CELL, bottom);
   say(h, "</svg>\n");
   token_table(h, map, &o->c, T, column, title);
 }
 
+/* Of each model the maps of alpha, and of two heads. */
 static void page_maps(Html *h, const Outcome *o, int n, double eps) {
   char text[600];
   ramp_legend(h);
@@ -1138,29 +1313,33 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
       continue;
     figure_begin(h, NULL, o->name);
     for (int k = 0; k <= o->star; k++) {
-      int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
-      snprintf(text, sizeof text, "alpha of %s",
-               k ? column_name(&o->c) : "token 1");
+      int column = config_column_first(&o->c);
+      const char *name = "token 1";
+      if (k) {
+        column = config_column_star(&o->c);
+        name = column_name(&o->c);
+      }
+      snprintf(text, sizeof text, "alpha of %s", name);
       cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L,
                              s->H, true, text, s});
     }
     for (int k = 0; k < 2; k++)
       if (o->map && o->map[k].T)
         token_map(h, o, k, eps);
-    snprintf(
-        text, sizeof text,
-        "Above: alpha of each head, the mean over %d sequences of %d tokens; "
-        "even rows give %.3f. Below: the raw weight of each query (down) on "
-        "each key (across), at the start of one sequence, and beside a row "
-        "what it sums to, 0 to 1; a dot is a blank. A sink is a dark column, "
-        "of alpha above %g. The paper's Figures 19 to 24.",
-        s->n, s->T, o->even, eps);
+    snprintf(text, sizeof text,
+             "Above: alpha of each head, the mean over %d sequences of %d "
+             "tokens; even rows give %.3f. Below: the raw weight of each query "
+             "(down) on each key (across), at the start of one sequence, and "
+             "beside a row what it sums to, 0 to 1; a dot is a blank. A sink "
+             "is a dark column, of alpha above %g. The paper's Figures 19 to "
+             "24.",
+             s->n, s->T, o->even, eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
 }
 
-/* n models, measured on `read` sequences each. */
+/* The table of n models, each measured on `read` sequences. */
 static void page_table(Html *h, const Outcome *o, int n, int read,
                        const Settings *s) {
   table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
@@ -1189,9 +1368,8 @@ static void page_table(Html *h, const Outcome *o, int n, int read,
       s->eps, read, o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
-/* Of every page. A claim's verdict is in its words, its sign and the bar before
- * it. */
-/* a shadow where a table goes on */
+/* The style of every page. A claim's verdict is in its words, its sign and the
+ * bar before it. A table that goes on beyond the page has a shadow there. */
 static const char PAGE_STYLE[] =
     "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;"
     "color:#111;background:#fff;color-scheme:light}h1{font-size:1.5rem}"
@@ -1239,10 +1417,10 @@ static const char PAGE_STYLE[] =
 
 static void page_head(Html *h, const char *verb) {
   say(h,
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta "
-      "name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"/><title>sink "
-      "%s</title><style>",
+      "<!DOCTYPE html>\n"
+      "<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+      "<title>sink %s</title><style>",
       verb);
   bytes_add(&h->text, PAGE_STYLE, sizeof PAGE_STYLE - 1, h->e);
   say(h, "</style></head><body>\n");
@@ -1264,6 +1442,7 @@ static int page_end(Html *h, const char *path) {
 #else
 #define COMPILER "C"
 #endif
+
 /* by Isa */
 static const char *const ISAS[] = {"baseline", "avx2", "avx512"};
 
@@ -1292,8 +1471,8 @@ static void page_facts(Html *h, const Settings *s, const char *verb,
     if (!*model || strcmp(s->argv[i], model))
       word_add(&command, s->argv[i], h->e);
   bytes_add(&command, "", 1, h->e);
-  say(h,
-      "<section class=\"facts\" id=\"made\"><h2>How this page was made</h2>\n");
+  say(h, "<section class=\"facts\" id=\"made\">"
+         "<h2>How this page was made</h2>\n");
   table_begin(h, "What repeats it");
   say(h, "<tr><th scope=\"row\">command</th><td>");
   element(h, "code", command.at ? (const char *)command.at : "");
@@ -1309,8 +1488,9 @@ static void page_facts(Html *h, const Settings *s, const char *verb,
            COMPILER ", %s, %zu-byte numbers, %d thread%s%s%s", ISAS[isa_best()],
            sizeof(real), workers(), workers() > 1 ? "s" : "",
            *processor ? ", " : "", processor);
-  say(h, "<tr><th scope=\"row\">version</th><td>sink " SINK_VERSION
-         "</td></tr>\n<tr><th scope=\"row\">machine</th>");
+  say(h, "<tr><th scope=\"row\">version</th>"
+         "<td>sink " SINK_VERSION "</td></tr>\n"
+         "<tr><th scope=\"row\">machine</th>");
   element(h, "td", text);
   say(h, "</tr></table></div></section>\n");
 }
@@ -1320,8 +1500,8 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
   say(h, "<p class=\"lead\">An attention sink is a token on which heads put "
          "much of their weight though it means little, most often the first. ");
   if (!strcmp(verb, "train"))
-    say(h,
-        "This page shows how much of one a model had while it was trained%s. ",
+    say(h, "This page shows how much of one a model had while it was "
+           "trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
   else
     say(h, "This page shows how much of one a model has. ");
@@ -1339,20 +1519,18 @@ static void model_facts(Html *h, const Outcome *o, const char *verb,
                     "%d blocks, %d heads of %d dims, width %d, context %d",
                     o->c.layers, o->c.heads, o->c.head_dim, o->c.dim,
                     o->c.context);
-  if (s->train.steps) /* of a published model they are not known */
+  if (s->train.steps)   /* a published model's are not known */
     snprintf(model + at, sizeof model - (size_t)at,
              "; %d steps of %d sequences at rate %g", s->train.steps,
              s->train.batch * s->train.accumulate, s->train.lr);
-  page_facts(h, s, verb, strcmp(verb, "eval") ? "" : o->name,
-             (const char *const[][2]){
-                 {"text", s->input == INPUT_NATURAL ? text : "none: drawn ids"},
-                 {"seed", seed},
-                 {"model", model},
-                 {NULL, NULL}});
+  const char *const facts[][2] = {
+    {"text", s->input == INPUT_NATURAL ? text : "none: drawn ids"},
+    {"seed", seed}, {"model", model}, {NULL, NULL}};
+  page_facts(h, s, verb, strcmp(verb, "eval") ? "" : o->name, facts);
 }
 
-/* The page of n models (three have lines of their own style), which `verb` has
- * made; table and verdict may be NULL or "". */
+/* Writes the page of n models, which `verb` has made; three have lines of their
+ * own style. Table and verdict may be NULL. */
 static int report_write(const char *path, const char *verb, const Settings *s,
                         const Outcome *o, int n, const char *table,
                         const char *verdict, Error *e) {
@@ -1360,21 +1538,23 @@ static int report_write(const char *path, const char *verb, const Settings *s,
   int looks = 0, measured = 0;
   for (int i = 0; i < n; i++) {
     looks += o[i].p.looks;
-    measured = o[i].s.n ? o[i].s.n : measured;
+    if (o[i].s.n)
+      measured = o[i].s.n;
   }
   page_head(&h, verb);
-  element(&h, "h1",
-          strcmp(verb, "eval") ? "Attention sinks: a training"
-                               : "Attention sinks of a model");
+  if (strcmp(verb, "eval"))
+    element(&h, "h1", "Attention sinks: a training");
+  else
+    element(&h, "h1", "Attention sinks of a model");
   page_lead(&h, verb, verdict ? verdict : "");
   if (measured)
     page_table(&h, o, n, measured, s);
   if (table)
     element(&h, "pre", table);
-  if (looks)
+  if (looks) {
     say(&h, "<h2>While it trained</h2>");
-  if (looks)
     page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
+  }
   if (measured) {
     say(&h, "<h2>Where attention goes</h2>\n");
     page_maps(&h, o, n, s->eps);
@@ -1386,26 +1566,27 @@ static int report_write(const char *path, const char *verb, const Settings *s,
 }
 
 /* -----------------------------------------------------------------------------
- * 4  `eval` of several */
-
-/* A table of more than one measurement: models (Figure 4 left, Table 1 right),
+ * 4  `eval` of several
+ *
+ * A table of more than one measurement: models (Figure 4 left, Table 1 right),
  * inputs (Table 1 left), texts (Figure 9), lengths and thresholds (Figure 3),
  * each with each. What cannot be measured is said and left out; --csv and
  * --json have all that was, from the first line on. */
+
 /* What eval measures besides: numbers with names, and what is said of them. */
 typedef int MeasureMore(Numbers *besides, Bytes *said, const Settings *s,
                         Trainer *t, Error *e);
 
 typedef struct Survey {
   MeasureMore *more;           /* or NULL */
-  Numbers *row; int rows, left_out;
-  /* why the first is left out; its model */
-  Bytes first; const char *of;
-  /* as the command line has it */
-  const Settings *s;
-  int length[33];                                          /* 0 ends */
-  /* the rows' own */
-  char **text; int texts;
+  Numbers *row;
+  int rows, left_out;
+  Bytes first;                 /* why the first line is left out, */
+  const char *of;              /* and its model */
+  const Settings *s;           /* as the command line has it */
+  int length[33];              /* 0 ends */
+  char **text;                 /* [texts] the rows' own */
+  int texts;
 } Survey;
 
 static const Column SURVEY_COLUMNS[] = {
@@ -1416,8 +1597,11 @@ static const Column SURVEY_COLUMNS[] = {
   {"alpha_1",       "alpha_1",  "%.4f",   8, 1},
   {"times_even",    "x even",   "%.2f",   6, 1},
   {"norm_ratio",    "|h1|/|h|", "%.2f",   8, 1},
-  {"loss",          "loss",     "%.4f",   7, 1}, {NULL, NULL, NULL, 0, 0}};
+  {"loss",          "loss",     "%.4f",   7, 1},
+  {NULL, NULL, NULL, 0, 0}
+};
 
+/* A number of the row by its name; NAN where there is none. */
 static double number_named(const Numbers *row, const char *name) {
   for (int i = 0; i < row->n; i++)
     if (!strcmp(row->at[i].name, name))
@@ -1438,8 +1622,35 @@ static const char *survey_keep(Survey *v, const char *text, Error *e) {
   return v->text[v->texts++] = strcpy(copied, text);
 }
 
-/* One line: the model of t and the text that is open, at one input and
- * length. */
+/* The head of the table. */
+static void survey_head(const Numbers *besides) {
+  printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
+  for (const Column *c = SURVEY_COLUMNS; c->name; c++)
+    printf(" %*s", c->width, c->head);
+  for (int i = 0; i < besides->n; i++)
+    printf(" %9s", besides->at[i].name);
+  printf("  read of the text\n");
+}
+
+/* A line of the table, whose first numbers are the row's. */
+static void survey_print(const Numbers *row, const Settings *s,
+                         const Trainer *t, const Numbers *besides,
+                         const char *model, const char *text,
+                         const char *read) {
+  char cell[32];
+  size_t size = strlen(model);
+  printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
+         (double)t->m.count * 1e-6, text, INPUTS[s->input], s->eval_T);
+  for (const Column *c = SURVEY_COLUMNS; c->name; c++)
+    printf(" %*s", c->width, cell_text(cell, c, number_named(row, c->name)));
+  for (int i = 0; i < besides->n; i++)
+    printf(" %9.4g", besides->at[i].x);
+  printf("  %s\n", read);
+  fflush(stdout);
+}
+
+/* Measures and prints one line: the model of t and the text that is open, at
+ * one input and length. */
 static int survey_line(Survey *v, const Settings *s, Trainer *t,
                        const Numbers *besides, const char *model,
                        const char *text, Error *e) {
@@ -1447,7 +1658,6 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t,
                         0.3,    0.35, 0.4,  0.45, 0.5};
   enum { STEPS = (int)(sizeof eps / sizeof *eps) };
   Sinks seen;
-  char cell[32];
   if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T,
                   e))
     return e->status;
@@ -1459,8 +1669,8 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t,
   v->row = rows;
   Numbers *row = &rows[v->rows++];
   *row = (Numbers){0};
-  const char *read = s->input == INPUT_NATURAL ? t->data.read : "",
-             *of = *read ? text : "";
+  const char *read = s->input == INPUT_NATURAL ? t->data.read : "";
+  const char *of = *read ? text : "";
   put_text(row, e, "model", model);
   put_text(row, e, "text", survey_keep(v, of, e));
   put_text(row, e, "input", INPUTS[s->input]);
@@ -1474,34 +1684,17 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t,
         "sink_1_at_%g", eps[i]);
   /* last: not every model has it */
   edited_put(row, &seen, s, e);
-  /* at the end, and nothing else */
-  if (results_alone(v->s)) {
-    sinks_free(&seen);
-    return e->status;
-  }
-  if (v->rows == 1) {
-    printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input",
-           "T");
-    for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-      printf(" %*s", c->width, c->head);
-    for (int i = 0; i < besides->n; i++)
-      printf(" %9s", besides->at[i].name);
-    printf("  read of the text\n");
-  }
-  size_t size = strlen(model);
-  printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
-         (double)t->m.count * 1e-6, of, INPUTS[s->input], s->eval_T);
-  for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-    printf(" %*s", c->width, cell_text(cell, c, number_named(row, c->name)));
-  for (int i = 0; i < besides->n; i++)
-    printf(" %9.4g", besides->at[i].x);
-  printf("  %s\n", read);
-  fflush(stdout);
   sinks_free(&seen);
+  /* these are written at the end, and nothing else */
+  if (results_alone(v->s))
+    return e->status;
+  if (v->rows == 1)
+    survey_head(besides);
+  survey_print(row, s, t, besides, model, of, read);
   return e->status ? e->status : rows_write(v->row, v->rows, true, v->s, e);
 }
 
-/* A line that cannot be measured is counted; of the first it is kept why. */
+/* Counts a line that cannot be measured, and keeps why of the first. */
 static void survey_failed(Survey *v, const char *model, Error *one) {
   const char *text = one->text, *T;
   Error e = {0};
@@ -1509,7 +1702,7 @@ static void survey_failed(Survey *v, const char *model, Error *one) {
     return;
   if (!v->left_out++) {
     v->of = model;
-    /* as it was said */
+    /* --T is called by the flag that was given */
     for (; v->length[0] && (T = strstr(text, "--T ")) != NULL; text = T + 3)
       bytes_print(&v->first, &e, "%.*s--lengths", (int)(T - text), text);
     bytes_print(&v->first, &e, "%s", text);
@@ -1518,17 +1711,27 @@ static void survey_failed(Survey *v, const char *model, Error *one) {
   *one = (Error){0};
 }
 
+/* The file of the text that is read: path or, where it is "", what the settings
+ * name. "": the shipped text. */
+static const char *survey_file(const Settings *s, const char *path) {
+  if (path[0])
+    return path;
+  if (s->ids[0])
+    return s->ids;
+  if (s->data.text[0])
+    return s->data.text;
+  if (s->data.tokens[0])
+    return s->data.tokens;
+  return s->data.grammar;
+}
+
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model,
                         const char *path, Error *e) {
   Numbers besides = {0};
   Bytes said = {0};
   char name[64];
-  const char *text = path[0]            ? path
-                     : s.ids[0]         ? s.ids
-                     : s.data.text[0]   ? s.data.text
-                     : s.data.tokens[0] ? s.data.tokens
-                                        : s.data.grammar;
+  const char *text = survey_file(&s, path);
   if (path[0]) {
     const char *dot = strrchr(path, '.');
     bool told = dot && !strcmp(dot, ".grammar");
@@ -1537,12 +1740,11 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model,
   }
   for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];)
     text = slash + 1;
-  /* the shipped text */
   if (!*text)
-    text = "stories";
+    text = "stories";   /* the shipped text */
   const char *dot = strrchr(text, '.');
-  snprintf(name, sizeof name, "%.*s",
-           dot > text ? (int)(dot - text) : PATH_ROOM, text);
+  const int length = dot && dot > text ? (int)(dot - text) : PATH_ROOM;
+  snprintf(name, sizeof name, "%.*s", length, text);
   data_close(&t->data);
   if (!eval_data_open(&s, t, model, e) && v->more)
     v->more(&besides, &said, &s, t, e);
@@ -1560,50 +1762,69 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model,
   survey_failed(v, model, e);
 }
 
+/* Refuses what is measured of one model and one text alone. */
+static int survey_refuses(const Settings *s, const char *model, Error *e) {
+  const struct {
+    bool asked;
+    const char *flag, *value;
+  } alone[] = {
+    {s->ablate, "ablate", "key1"},
+    {s->isolate, "isolate", "32"},
+    {s->quantize, "quantize", "8"},
+    {s->report[0], "report", s->report},
+    {s->probe, "probe", ""},
+    {s->signs, "signs", ""}
+  };
+  for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
+    if (alone[k].asked)
+      return fail(e, 2,
+                  "eval --%s: expected one model and one text. "
+                  "Try: %s eval %s --%s %s",
+                  alone[k].flag, s->program->name, model, alone[k].flag,
+                  alone[k].value);
+  return 0;
+}
+
+/* The lines of one model, for each of the texts: names that end in a 0 each. */
+static void survey_model(Survey *v, const char *model, const Bytes *texts) {
+  const char *names = (const char *)texts->at;
+  Settings one = *v->s;
+  Trainer t = {0};
+  Error e = {0};
+  /* from the second line on the results' files are its own */
+  one.force |= v->rows > 0;
+  if (!model_open(&one, model, 0, &t, &e) && !results_ready(&one, &e))
+    for (size_t at = 0; at < texts->size; at += strlen(names + at) + 1)
+      survey_text(v, one, &t, model, names + at, &e);
+  survey_failed(v, model, &e);
+  trainer_free(&t);
+}
+
+static void survey_free(Survey *v) {
+  for (int i = 0; i < v->rows; i++)
+    numbers_free(&v->row[i]);
+  for (int i = 0; i < v->texts; i++)
+    free(v->text[i]);
+  free(v->row);
+  free(v->text);
+  bytes_free(&v->first);
+}
+
+/* eval of n models. */
 static int survey(const Settings *s, const char **words, int n,
                   MeasureMore *more, Error *e) {
   Survey v = {.more = more, .s = s};
-  Bytes names = {0};
-  const char *alone = s->ablate      ? "ablate"
-                      : s->isolate   ? "isolate"
-                      : s->quantize  ? "quantize"
-                      : s->report[0] ? "report"
-                      : s->probe     ? "probe"
-                      : s->signs     ? "signs"
-                                     : NULL;
-  if (alone)
-    return fail(
-        e, 2,
-        "eval --%s: expected one model and one text. Try: %s eval %s --%s %s",
-        alone, s->program->name, words[0], alone,
-        s->ablate     ? "key1"
-        : s->isolate  ? "32"
-        : s->quantize ? "8"
-                      : s->report);
-  if ((n > 1 && read_once(s, e)) ||
-      positions_parse("lengths", s->lengths, v.length, 32, e))
-    return e->status;
-  if (results_ready(s, e))
+  Bytes texts = {0};
+  if (survey_refuses(s, words[0], e) || (n > 1 && read_once(s, e)) ||
+      positions_parse("lengths", s->lengths, v.length, 32, e) ||
+      results_ready(s, e))
     return e->status;
   if (s->domains[0])
-    files_list(s->domains, &names, e);
+    files_list(s->domains, &texts, e);
   else
-    bytes_add(&names, "", 1, e);
-  for (int i = 0; i < n && !e->status; i++) {
-    Settings one = *s;
-    Trainer t = {0};
-    Error of_model = {0};
-    /* these files are its own by then */
-    one.force |= v.rows > 0;
-    if (!model_open(&one, words[i], 0, &t, &of_model) &&
-        !results_ready(&one, &of_model))
-      for (size_t at = 0; at < names.size;
-           at += strlen((char *)names.at + at) + 1)
-        survey_text(&v, one, &t, words[i], (const char *)names.at + at,
-                    &of_model);
-    survey_failed(&v, words[i], &of_model);
-    trainer_free(&t);
-  }
+    bytes_add(&texts, "", 1, e);
+  for (int i = 0; i < n && !e->status; i++)
+    survey_model(&v, words[i], &texts);
   if (v.rows && results_alone(s))
     rows_write(v.row, v.rows, true, s, e);
   if (!e->status && v.left_out)
@@ -1611,34 +1832,31 @@ static int survey(const Settings *s, const char **words, int n,
          v.rows, v.left_out, v.of,
          v.first.size ? (const char *)v.first.at
                       : "out of memory. Try: fewer models");
-  for (int i = 0; i < v.rows; i++)
-    numbers_free(&v.row[i]);
-  for (int i = 0; i < v.texts; i++)
-    free(v.text[i]);
-  free(v.row);
-  free(v.text);
-  bytes_free(&v.first);
-  bytes_free(&names);
+  survey_free(&v);
+  bytes_free(&texts);
   return e->status;
 }
 
 /* -----------------------------------------------------------------------------
  * 5  eval --ablate: cause, beside correlation
  *
- * What does the loss do when a column is ablated (14)? The sink's, or as a
- * control that of a token drawn for each sequence from 2 .. T/2. The loss of
- * all three forwards is read where the control leaves it to be read: at the
+ * What does the loss do when a column is ablated (later.c, 9)? The sink's, or
+ * as a control that of a token drawn for each sequence from 2 .. T/2. The loss
+ * of all three forwards is read where the control leaves it to be read: at the
  * positions after the control's token.
  */
-/* untouched, the sink's column, the control's */
-enum { ABLATED = 3 };
+
+enum { ABLATED = 3 };          /* untouched, the sink's column, the control's */
+
 typedef struct Ablated {
-  /* ABLATE_*; sequences; the control's token is one of 2 .. last */
-  int what, n, last;
+  int what;                    /* ABLATE_* */
+  int n;                       /* sequences */
+  int last;                    /* the control's token is one of 2 .. last */
   const char *column;          /* "token 1", "*" or "x*" */
-  /* nats a token: mean over sequences and standard deviation; and of what it is
-   * more than the untouched, sequence by sequence */
-  double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
+  /* nats a token: mean over sequences and standard deviation */
+  double loss[ABLATED], spread[ABLATED];
+  /* the same of what it is more than the untouched, sequence by sequence */
+  double more[ABLATED], more_spread[ABLATED];
 } Ablated;
 
 static void mean_and_spread(const double *x, int n, double *mean,
@@ -1684,80 +1902,109 @@ static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
   return 0;
 }
 
-/* Three forwards of each of n held sequences. */
+/* The sink's column, in a word. */
+static const char *ablated_name(const Config *c, bool star) {
+  if (!star)
+    return "token 1";
+  if (c->extra)
+    return "*";
+  return c->sink_token > 1 ? "x*1" : "x*";
+}
+
+/* What the forwards of n sequences read and find. */
+typedef struct Forwards {
+  int n, T;
+  int *ids, *targets;          /* [n,T] */
+  int *sink, *drawn;           /* [n] columns of the sequences of a batch */
+  double *loss, *more;         /* [ABLATED,n] */
+} Forwards;
+
+static int forwards_create(Forwards *f, Error *e) {
+  idx n = f->n;
+  f->ids = grab(2 * n * (f->T + 1), sizeof(int), e);
+  f->loss = grab(2 * ABLATED * n, sizeof(double), e);
+  if (e->status)
+    return e->status;
+  f->targets = f->ids + n * f->T;
+  f->sink = f->targets + n * f->T;
+  f->drawn = f->sink + n;
+  f->more = f->loss + ABLATED * n;
+  return 0;
+}
+
+/* Three forwards of B sequences from b0 on, of each untouched, with the sink
+ * and with the drawn column ablated. */
+static void ablate_batch(Forwards *f, Model *m, Acts *a,
+                         const Ablation *const of[ABLATED], int b0, int B) {
+  int T = f->T, first = config_rows(&m->c, T) - T;
+  for (int k = 0; k < ABLATED; k++) {
+    a->ablation = of[k];
+    model_forward(m, a, f->ids + (idx)b0 * T, B, T);
+    model_loss(m, a, f->targets + (idx)b0 * T, B, T, false, 1);
+    for (int b = 0; b < B; b++) {
+      idx at = (idx)k * f->n + b0 + b;
+      f->loss[at] = loss_from(a, b, f->drawn[b] - first + 1, T);
+      f->more[at] = f->loss[at] - f->loss[b0 + b];
+    }
+  }
+}
+
+/* What n held sequences lose. Three forwards of each. */
 static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s,
                   int n, int T, Error *e) {
   const bool star = s->ablate == ABLATE_KSTAR;
   const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
+  const idx N = config_rows(&m->c, T);
   Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
   Acts a = {0};
+  Forwards f = {.n = n, .T = T};
   const Seams seams = m->seams;
-  int starts;
+  int starts, got = 0;
   *out = (Ablated){.what = s->ablate,
                    .last = T / 2,
-                   .column = !star                 ? "token 1"
-                             : m->c.extra          ? "*"
-                             : m->c.sink_token > 1 ? "x*1"
-                                                   : "x*"};
+                   .column = ablated_name(&m->c, star)};
   if (ablate_check(s, &m->c, T, e) || position_edit(m, NULL, s, T, false, e))
     return e->status;
-  int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e),
-      *targets = ids ? ids + (idx)n * T : NULL;
-  /* [n] each */
-  int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;
+  forwards_create(&f, e);
   int batch = evaluation_batch(m, n, T, e);
-  double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
-  double *more = loss ? loss + ABLATED * (idx)n : NULL;
-  idx N = config_rows(&m->c, T);
   real *taken = grab((idx)batch * m->c.heads * N, sizeof(real), e);
   if (!e->status)
     acts_create(&a, m, batch, T, ACTS_ONE, e);
   if (!e->status)
     position_edit(m, &a, s, T, false, e);
   rows_watch(m);
-  int got = e->status ? 0
-                      : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids,
-                                   targets, &starts);
-  Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink, N, taken};
-  Ablation control = {cut.what, drawn, N, taken};
+  if (!e->status)
+    got = data_probe(d, &s->data, INPUT_NATURAL, n, T, f.ids, f.targets,
+                     &starts);
+  const Ablation cut = {star ? ABLATE_KEY1 : s->ablate, f.sink, N, taken};
+  const Ablation control = {cut.what, f.drawn, N, taken};
   const Ablation *const of[ABLATED] = {NULL, &cut, &control};
   if (got && m->seams.begin)
     m->seams.begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
   for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
     int B = got - b0 < batch ? got - b0 : batch;
-    /* rows, counted from 0 */
-    for (int b = 0; b < B; b++) {
-      sink[b] = star ? of_star : first;
-      drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
+    for (int b = 0; b < B; b++) {   /* rows, counted from 0 */
+      f.sink[b] = star ? of_star : first;
+      f.drawn[b] = first + 1 + (int)rng_below(&rng, (uint64_t)T / 2 - 1);
     }
-    for (int k = 0; k < ABLATED; k++) {
-      a.ablation = of[k];
-      model_forward(m, &a, ids + (idx)b0 * T, B, T);
-      model_loss(m, &a, targets + (idx)b0 * T, B, T, false, 1);
-      for (int b = 0; b < B; b++) {
-        idx at = (idx)k * n + b0 + b;
-        loss[at] = loss_from(&a, b, drawn[b] - first + 1, T);
-        more[at] = loss[at] - loss[b0 + b];
-      }
-    }
+    ablate_batch(&f, m, &a, of, b0, B);
   }
-  /* of the last batch */
-  model_fault(m, e);
+  model_fault(m, e);   /* of the last batch */
   if (m->seams.end)
     m->seams.end(m, e);
   if (a.arena)
     position_edit(m, &a, s, T, true, e);
   m->seams = seams;
-  free(taken);
   out->n = got;
   for (int k = 0; k < ABLATED && got; k++) {
-    mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
-    mean_and_spread(more + (idx)k * n, got, &out->more[k],
-                    &out->more_spread[k]);
+    const idx from = (idx)k * n;
+    mean_and_spread(f.loss + from, got, &out->loss[k], &out->spread[k]);
+    mean_and_spread(f.more + from, got, &out->more[k], &out->more_spread[k]);
   }
   acts_free(&a);
-  free(ids);
-  free(loss);
+  free(taken);
+  free(f.ids);
+  free(f.loss);
   if (!e->status && !got)
     none_held(d, T, e);
   return e->status;
@@ -1766,15 +2013,15 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s,
 static void ablated_text(const Ablated *a, const Settings *s, Bytes *out,
                          Error *e) {
   const char *const names[ABLATED] = {"untouched", a->column, "control"};
-  bytes_print(
-      out, e,
-      "Ablation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",
-      a->column,
-      a->what == ABLATE_VALUE1 ? "its value counts as zero to every other row"
-      : a->what == ABLATE_VALUE1_MEAN
-          ? "its value counts as the mean value to every other row"
-          : "its key is masked from every other row",
-      "", "loss", "spread", "more", "spread");
+  const char *done = "its key is masked from every other row";
+  if (a->what == ABLATE_VALUE1)
+    done = "its value counts as zero to every other row";
+  if (a->what == ABLATE_VALUE1_MEAN)
+    done = "its value counts as the mean value to every other row";
+  bytes_print(out, e,
+              "Ablation of %s: %s, in every block and head\n"
+              "%-10s %9s %9s %9s %9s\n",
+              a->column, done, "", "loss", "spread", "more", "spread");
   for (int k = 0; k < ABLATED; k++) {
     bytes_print(out, e, "%-10s %9.4f %9.4f", names[k], a->loss[k],
                 a->spread[k]);
@@ -1782,13 +2029,14 @@ static void ablated_text(const Ablated *a, const Settings *s, Bytes *out,
       bytes_print(out, e, " %+9.4f %9.4f", a->more[k], a->more_spread[k]);
     bytes_print(out, e, "\n");
   }
-  bytes_print(
-      out, e,
-      "control: the same, done to a token drawn for each sequence from 2 .. %d "
-      "(seed %d). All three\nlosses are over the positions after that token, "
-      "in nats per token: mean and standard\ndeviation over %d sequences; "
-      "more: the increase over untouched, sequence by sequence.\n",
-      a->last, s->train.seed, a->n);
+  bytes_print(out, e,
+              "control: the same, done to a token drawn for each sequence from "
+              "2 .. %d (seed %d). All three\n"
+              "losses are over the positions after that token, in nats per "
+              "token: mean and standard\n"
+              "deviation over %d sequences; more: the increase over untouched, "
+              "sequence by sequence.\n",
+              a->last, s->train.seed, a->n);
   bytes_add(out, "", 1, e);
 }
 
@@ -1798,13 +2046,14 @@ static int eval_ablate(Numbers *besides, Bytes *said, const Settings *s,
   Ablated x;
   if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
     return e->status;
-  for (int more = 0; more < 2; more++)
-    for (int k = more; k < ABLATED; k++) {
-      const char *what = of_loss[k], *than = more ? "_more" : "";
-      put(besides, e, more ? x.more[k] : x.loss[k], "ablate_%s%s", what, than);
-      put(besides, e, more ? x.more_spread[k] : x.spread[k],
-          "ablate_%s%s_spread", what, than);
-    }
+  for (int k = 0; k < ABLATED; k++) {
+    put(besides, e, x.loss[k], "ablate_%s", of_loss[k]);
+    put(besides, e, x.spread[k], "ablate_%s_spread", of_loss[k]);
+  }
+  for (int k = 1; k < ABLATED; k++) {
+    put(besides, e, x.more[k], "ablate_%s_more", of_loss[k]);
+    put(besides, e, x.more_spread[k], "ablate_%s_more_spread", of_loss[k]);
+  }
   ablated_text(&x, s, said, e);
   return e->status;
 }
@@ -1813,36 +2062,41 @@ static int eval_ablate(Numbers *besides, Bytes *said, const Settings *s,
  * 6  [E4] [T15] What a row's scores make of it, by the formula: for `check`
  */
 
-/* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not
- * known here. */
+/* s by the formula; NaN, and so WRONG, for a row of the axis that is not known
+ * here. */
 static double closed_similarity(int sim, double z) {
-  return sim == SIM_EXP         ? exp(z)
-         : sim == SIM_SIGMOID   ? 1 / (1 + exp(-z))
-         : sim == SIM_ELU       ? (z > 0 ? z + 1 : exp(z))
-         : sim == SIM_IDENTITY  ? z
-         : sim == SIM_RELU      ? fmax(z, 0)
-         : sim == SIM_RECTIFIED ? (z < 0 ? 0 : exp(z))
-         : sim == SIM_SOFTPICK  ? exp(z) - 1
-                                : NAN;
-}
-static double closed_normalizer(const Config *c, double sum, double e,
-                                double power, double keys) {
-  int row = c->normalizer;
-  return row == NORMALIZER_SUM     ? sum + e
-         : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
-         : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm)
-         : row == NORMALIZER_ONE   ? 1
-         : row == NORMALIZER_COUNT ? keys
-                                   : NAN;
+  switch (sim) {
+  case SIM_EXP: return exp(z);
+  case SIM_SIGMOID: return 1 / (1 + exp(-z));
+  case SIM_ELU: return z > 0 ? z + 1 : exp(z);
+  case SIM_IDENTITY: return z;
+  case SIM_RELU: return fmax(z, 0);
+  case SIM_RECTIFIED: return z < 0 ? 0 : exp(z);
+  case SIM_SOFTPICK: return exp(z) - 1;
+  default: return NAN;
+  }
 }
 
-/* [z - tau]_+ or [z/2 - tau]_+^2 with tau by bisection, so that they sum to
- * 1. */
+/* Z likewise, from the sum, e, the sum of powers and the number of keys. */
+static double closed_normalizer(const Config *c, double sum, double e,
+                                double power, double keys) {
+  switch (c->normalizer) {
+  case NORMALIZER_SUM: return sum + e;
+  case NORMALIZER_CLAMP: return fmax(fabs(sum), 1);
+  case NORMALIZER_PNORM: return pow(power, 1 / c->pnorm);
+  case NORMALIZER_ONE: return 1;
+  case NORMALIZER_COUNT: return keys;
+  default: return NAN;
+  }
+}
+
+/* The weights [z - tau]_+ or [z/2 - tau]_+^2, with tau by bisection, so that
+ * they sum to 1. */
 static void closed_threshold(int sim, int n, const double *z, double *a) {
-  double half = sim == SIM_ENTMAX ? 0.5 : 1, low = -1, high = 0,
-         top = -INFINITY;
+  double half = sim == SIM_ENTMAX ? 0.5 : 1;
+  double low = -1, high = 0, top = -INFINITY;
   for (int j = 0; j < n; j++)
-    top = fmax(top, half * z[j]); /* fmax takes the number of two */
+    top = fmax(top, half * z[j]);   /* fmax passes over a NaN */
   for (int turn = 0; turn < 100; turn++) {
     double tau = (low + high) / 2, sum = 0;
     for (int j = 0; j < n; j++) {
@@ -1861,10 +2115,9 @@ static void closed_threshold(int sim, int n, const double *z, double *a) {
  * are z [n], NaN where it does not see. */
 static void closed_row(const Config *c, int n, const double *z, double *a,
                        double *m) {
-  double sum = 0, size = 0, power = 0,
-         e = c->sim == SIM_EXP || c->sim == SIM_RECTIFIED ? 0 : 1e-8;
-  /* z[0] is the extra column's */
-  int keys = c->extra ? -1 : 0;
+  const bool exact = c->sim == SIM_EXP || c->sim == SIM_RECTIFIED;
+  double sum = 0, size = 0, power = 0, e = exact ? 0 : 1e-8;
+  int keys = c->extra ? -1 : 0;   /* z[0] is the extra column's */
   if (config_thresholds(c)) {
     closed_threshold(c->sim, n, z, a);
     for (int j = 0; j < n; j++) {
@@ -1875,14 +2128,13 @@ static void closed_row(const Config *c, int n, const double *z, double *a,
   }
   for (int j = 0; j < n; j++) {
     a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
-    /* beside e^-m s */
+    /* 1e-8 stands beside sums of e^-m s, m the largest score or 0 */
     if (c->sim == SIM_SOFTPICK && z[j] > 0)
       e = fmax(e, 1e-8 * exp(z[j]));
     keys += z[j] == z[j];
     sum += a[j];
     size += fabs(a[j]);
-    /* of 0 where invisible: 0 */
-    power += pow(fabs(a[j]), c->pnorm);
+    power += pow(fabs(a[j]), c->pnorm);   /* 0 where j is not visible */
   }
   bool picks = c->sim == SIM_SOFTPICK;
   double spread = c->clip_high - c->clip_low;
@@ -1898,6 +2150,7 @@ static void closed_row(const Config *c, int n, const double *z, double *a,
   }
 }
 
+/* A relative distance; an absolute one near 0. */
 static double off(double is, double must) {
   return fabs(is - must) / (1 + fabs(must));
 }
@@ -1910,8 +2163,8 @@ static double closed_off(Place s, int from, const double *z) {
   const Toy *y = s.y;
   closed_row(&y->m.c, y->T + 1 - from, z, a, m);
   for (s.i = from; s.i <= y->T; s.i++) {
-    double off_a = off(weight(s), a[s.i - from]),
-           off_m = off(A_ti(s), m[s.i - from]);
+    double off_a = off(weight(s), a[s.i - from]);
+    double off_m = off(A_ti(s), m[s.i - from]);
     worst = larger(worst, larger(off_a, off_m));
   }
   return worst;
@@ -1928,8 +2181,8 @@ static double closed_bias(const Toy *y, int h, int n) {
   }
 }
 
-/* Equation 20 with that bias, for a repeated token: A_ti = e^b(t-i) / sum_(n<t)
- * e^b(n). */
+/* How far a repeated token is off equation 20 with that bias:
+ * A_ti = e^b(t-i) / sum_(n<t) e^b(n). */
 static double off_bias(Place s) {
   double sum = 0;
   for (int n = 0; n < s.t; n++)

@@ -18,12 +18,13 @@
  * sink's train with a page, and its eval of several models and with more
  * measurements */
 
+/* train, and beside its checkpoint a page. */
 static int train_paged(Settings *s, Error *e) {
   Work w = {0};
   if (s->out[0] && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
   train_some(s, &w.t, &w.o, e);
-  take_divergence(w.o.ended, &w.t, e); /* no error yet */
+  take_divergence(w.o.ended, &w.t, e);   /* no error yet */
   if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
     Settings seen = w.t.s;
     seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
@@ -55,6 +56,7 @@ static void eval_tell(Work *w, Numbers *besides, const Bytes *table,
                  e);
 }
 
+/* eval of one model with its causes and `more`, or a survey. */
 static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
@@ -66,7 +68,7 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
                 s->program->name);
   if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
     return survey(s, s->words, s->n_words, more, e);
-  /* these need it in memory */
+  /* these need the model in memory */
   double kept = s->signs || s->quantize ? INFINITY : 0;
   if (!model_open(s, path, kept, &w.t, e) && !results_ready(s, e) &&
       !eval_data_open(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, e) &&
