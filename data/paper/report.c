@@ -27,27 +27,27 @@ static void verdict_letters(char to[VERDICTS_SAID], const Results *r,
     [UNDECIDED] = '?', [REPRODUCED] = '+', [WEAKER] = '~',
     [NOT_REPRODUCED] = '-', [OPPOSITE] = '!', [VERDICT_KINDS] = '.'};
   int n = 0;
-  for (int k = 0; k < r->x->claims && n < VERDICTS_SAID - 1; k++) {
-    const Judged *j = &r->judged[k];
+  for (int k = 0; k < r->x->claims && n < VERDICTS_SAID - 1; k++)
     if (r->x->claim[k].item == item)
-      to[n++] = letters[j->unrun ? VERDICT_KINDS : j->verdict];
-  }
+      to[n++] = letters[verdict_shown(&r->judged[k])];
   to[n] = 0;
   if (!n)
     strcpy(to, "none");
 }
 
-/* The line's sentence; without one the title. */
+/* The line's sentence; the title where there is none, or the text is not the
+ * first. */
 static void finding_of(char to[FINDING], const Paper *p, int item) {
   const Item *is = &p->x->item[item];
-  /* of that text */
-  const char *at = p->runs.first ? (const char *)p->findings.at : NULL;
+  const char *at = NULL, *says = is->title;
   char begins[200], letters[VERDICTS_SAID];
   verdict_letters(letters, &p->runs, item);
   snprintf(begins, sizeof begins, "\n%.80s %s ", is->name, letters);
-  at = at ? strstr(at, begins) : NULL;
-  at = at ? at + strlen(begins) : is->title;
-  snprintf(to, FINDING, "%.*s", (int)strcspn(at, "\n"), at);
+  if (p->runs.first && p->findings.at)
+    at = strstr((const char *)p->findings.at, begins);
+  if (at)
+    says = at + strlen(begins);
+  snprintf(to, FINDING, "%.*s", (int)strcspn(says, "\n"), says);
 }
 
 /* -----------------------------------------------------------------------------
@@ -58,8 +58,7 @@ static void finding_of(char to[FINDING], const Paper *p, int item) {
 static void item_head(Bytes *out, const Paper *p, int item, const char *home,
                       Error *e) {
   const Item *is = &p->x->item[item];
-  const bool first = p->runs.first;
-  char finding[FINDING];
+  char finding[FINDING], flag[64];
   Bytes line = {0};
   int needed, done = runs_done(&p->runs, is, &needed);
   finding_of(finding, p, item);
@@ -68,9 +67,8 @@ static void item_head(Bytes *out, const Paper *p, int item, const char *home,
   bytes_print(out, e, "\n\n");
   claims_count(&line, &p->runs, item, e);
   markdown_text(&line, is->title, e);
-  bytes_print(&line, e, " (%s). [All items](%s); `./paper %s%s%s`, ",
-              is->reference, home, is->name, first ? "" : " --corpus ",
-              first ? "" : p->runs.corpus);
+  bytes_print(&line, e, " (%s). [All items](%s); `./paper %s%s`, ",
+              is->reference, home, is->name, corpus_flag(flag, &p->runs));
   bytes_print(&line, e, "%d of %d runs.", done, needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_free(&line);
@@ -83,16 +81,19 @@ static void rules_markdown(Bytes *out, const Paper *p, int item, Error *e) {
   int told = 0;
   for (int k = 0; k < p->x->claims; k++) {
     const Claim *c = &p->x->claim[k];
+    const char *standing = "";
     if (c->item != item)
       continue;
+    if (c->headline)
+      standing = ", headline";
+    else if (!claim_here(&p->runs, c))
+      standing = ", not counted here";
     if (!told++)
       bytes_print(out, e,
                   "\n<details><summary>Rules, intervals and p, as the "
                   "program has them</summary>\n\n");
     bytes_print(&line, e, "`%s`, %s%s: `", c->name, CLAIM_KINDS[c->kind],
-                c->headline               ? ", headline"
-                : claim_here(&p->runs, c) ? ""
-                                          : ", not counted here");
+                standing);
     claim_rule(&line, p->x, c, e);
     bytes_print(&line, e, "`. ");
     claim_evidence(&line, c, &p->runs.judged[k], e);
@@ -139,12 +140,14 @@ static void html_slice(Html *h, const char *s, size_t n) {
 }
 
 /* What stands between two marks becomes an element; returns where it goes on,
- * s where there is none. One star marks a word alone: k* and alpha_* have one,
- * too. */
+ * s where there is none. One star marks a word alone, since k* and alpha_* have
+ * one, too. */
 static const char *html_span(Html *h, const char *s, const char *mark,
                              const char *tag) {
   const size_t n = strlen(mark);
-  const char *to = strncmp(s, mark, n) ? NULL : strstr(s + n, mark);
+  if (strncmp(s, mark, n))
+    return s;
+  const char *to = strstr(s + n, mark);
   const bool word = !strcmp(tag, "em");
   if (!to || to == s + n || (word && s + 1 + strcspn(s + 1, " ,.;:|()*") != to))
     return s;
@@ -157,9 +160,11 @@ static const char *html_span(Html *h, const char *s, const char *mark,
 /* [text](target): a link to a page of HTML, or to a place of this one; of
  * others the text alone. */
 static const char *html_link(Html *h, const char *s) {
-  const char *to = *s == '[' ? s + 1 + strcspn(s + 1, "[]") : s;
+  if (*s != '[')
+    return s;
+  const char *to = s + 1 + strcspn(s + 1, "[]");
   const char *end = strchr(to, ')');
-  if (to == s || strncmp(to, "](", 2) || !end)
+  if (strncmp(to, "](", 2) || !end)
     return s;
   const char *page = strstr(to, ".html");
   const bool leads = to[2] == '#' || (page && page < end);
@@ -191,8 +196,8 @@ static void html_inline(Html *h, const char *s) {
   }
 }
 
-/* The cells of a row, cut out in place, without the blanks around; returns how
- * many. */
+/* The cells of a row, cut out in place, without the blanks around them; returns
+ * how many. */
 static int row_cells(char *line, char *cell[ACROSS]) {
   int n = 0;
   for (char *s = line + 1, *bar; n < ACROSS; s = bar + 1) {
@@ -210,45 +215,59 @@ static int row_cells(char *line, char *cell[ACROSS]) {
 
 /* A verdict's sign, and the class of its bar. */
 static const struct { const char *sign, *bar; } DRAWN[VERDICT_KINDS] = {
-  [UNDECIDED] = {"? ", "open"}, [REPRODUCED] = {"\342\234\223 ", "yes"},
+  [UNDECIDED] = {"? ", "open"},
+  [REPRODUCED] = {"\342\234\223 ", "yes"},
   [WEAKER] = {"\342\211\210 ", "weak"},
   [NOT_REPRODUCED] = {"\342\234\227 ", "no"},
   [OPPOSITE] = {"\342\207\204 ", "no"}};
 
-/* A table while it is read: its line, the first of them, and the class of each
- * column. */
+/* A table while it is read. */
 typedef struct Table {
-  int line;
-  char *head;
-  const char *class[ACROSS];
+  int line;                    /* counts from 1 */
+  char *head;                  /* the first line */
+  const char *class[ACROSS];   /* of each column */
 } Table;
+
+/* The verdict that a cell begins with, in bold; -1 for none. */
+static int cell_verdict(const char *cell) {
+  int is = VERDICT_KINDS - 1;
+  if (strncmp(cell, "**", 2))
+    return -1;
+  while (is >= 0 &&
+         strncmp(cell + 2, VERDICT_NAMES[is], strlen(VERDICT_NAMES[is])))
+    is--;
+  return is;
+}
 
 /* The class of a column is in the second line, so the first waits for it. A
  * row whose first cell is a verdict has its bar and sign. */
 static void html_row(Html *h, char *line, Table *is) {
   char *cell[ACROSS];
-  const bool head = ++is->line == 2;
-  if (is->line == 1)
+  if (++is->line == 1) {
     is->head = line;
-  if (is->line == 1)
     return;
+  }
+  const bool head = is->line == 2;
   int n = row_cells(line, cell);
   for (int c = 0; c < n && head; c++)
     is->class[c] = !c || strchr(cell[c], ':') ? "" : " class=\"l\"";
   if (head)
     n = row_cells(is->head, cell);
   const bool claim = n && !strncmp(cell[0], "**", 2);
-  int verdict = claim ? VERDICT_KINDS - 1 : -1;
-  while (verdict >= 0 && strncmp(cell[0] + 2, VERDICT_NAMES[verdict],
-                                 strlen(VERDICT_NAMES[verdict])))
-    verdict--;
-  const char *sign = verdict < 0 ? "" : DRAWN[verdict].sign;
-  say(h, verdict < 0 ? "<tr>" : "<tr class=\"%s\">",
-      verdict < 0 ? "" : DRAWN[verdict].bar);
+  const int verdict = claim ? cell_verdict(cell[0]) : -1;
+  const char *sign = "";
+  say(h, "<tr");
+  if (verdict >= 0) {
+    say(h, " class=\"%s\"", DRAWN[verdict].bar);
+    sign = DRAWN[verdict].sign;
+  }
+  say(h, ">");
   for (int c = 0; c < n; c++) {
-    const char *tag = head         ? "th scope=\"col\""
-                      : c || claim ? "td"
-                                   : "th scope=\"row\"";
+    const char *tag = "td";
+    if (head)
+      tag = "th scope=\"col\"";
+    else if (c == 0 && !claim)
+      tag = "th scope=\"row\"";
     if (head && strstr(cell[c], ", paper"))
       is->class[c] = " class=\"paper\"";
     say(h, "<%s%s>%s", tag, is->class[c], c ? "" : sign);
@@ -263,10 +282,14 @@ typedef enum LineKind {
   IS_NONE, IS_TEXT, IS_ENTRY, IS_TABLE, IS_HEADING, IS_RAW, IS_PICTURE
 } LineKind;
 static LineKind line_kind(const char *s) {
-  if (*s == '<')
-    return isalpha((unsigned char)s[1]) || s[1] == '/' ? IS_RAW : IS_TEXT;
-  if (*s == '\n' || *s == '#' || *s == '|')
-    return *s == '#' ? IS_HEADING : *s == '|' ? IS_TABLE : IS_NONE;
+  if (*s == '\n')
+    return IS_NONE;
+  if (*s == '#')
+    return IS_HEADING;
+  if (*s == '|')
+    return IS_TABLE;
+  if (*s == '<' && (isalpha((unsigned char)s[1]) || s[1] == '/'))
+    return IS_RAW;
   if (!strncmp(s, "![", 2))
     return IS_PICTURE;
   return strncmp(s, "- ", 2) ? IS_TEXT : IS_ENTRY;
@@ -359,10 +382,10 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
  *
  * The index is PATH; an item's page stands in the folder of that name without
  * .html. The first of its pictures stands beside the finding, the others are
- * folded. */
+ * folded away. */
 
-/* Besides what every page has. In the index a dot is ours and a diamond the
- * paper's. */
+/* The styles beside those that every page has. In the index a dot is ours and a
+ * diamond the paper's. */
 static const char REPORT_STYLE[] =
     "<style>.wide{margin:.8rem 0}.l{text-align:left;white-space:normal}"
     "td.l:nth-child(2){min-width:9rem}.one{max-width:36rem}"
@@ -393,10 +416,13 @@ static const char REPORT_STYLE[] =
 
 /* The folder of a page: its path, less .html. */
 static void pages_folder(char to[PATH_ROOM], const char *path) {
-  const size_t n = strlen(path);
-  const bool is = n > 5 && !strcmp(path + n - 5, ".html");
-  snprintf(to, PATH_ROOM, "%.*s%s", (int)(is ? n - 5 : n), path,
-           is ? "" : ".pages");
+  size_t n = strlen(path);
+  const char *end = ".pages";
+  if (n > 5 && !strcmp(path + n - 5, ".html")) {
+    n -= 5;
+    end = "";
+  }
+  snprintf(to, PATH_ROOM, "%.*s%s", (int)n, path, end);
 }
 
 static const char *last_name(const char *path) {
@@ -412,48 +438,66 @@ static const Kind KINDS[PICTURE_KINDS] = {
                     over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows,
                      "Norm of the first row over the mean of the others; far "
-                     "above 1 it is a massive activation.", norm_at, "block",
-                     "first / others", 1, .log_y = true},
-  [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block",
-                     .least = 1, .log_y = true},
+                     "above 1 it is a massive activation.",
+                     norm_at, "block", "first / others", 1, .log_y = true},
+  [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.",
+                     norm_at, "block", .least = 1, .log_y = true},
   [PICTURE_ANGLES] = {draw_each_row,
-                      "By block, mean over heads. The paper's Figure 2, bottom, "
-                      "and Figures 15 to 18.", angle_at, "block", .least = 1},
+                      "By block, mean over heads. The paper's Figure 2, "
+                      "bottom, and Figures 15 to 18.",
+                      angle_at, "block", .least = 1},
   [PICTURE_GRID] = {draw_each_row,
                     "Sink of token 1 by length and threshold: look whether it "
-                    "falls with both. The paper's Figure 3.", grid_at,
-                    "tokens T", "%", .log_x = true},
+                    "falls with both. The paper's Figure 3.",
+                    grid_at, "tokens T", "%", .log_x = true},
   [PICTURE_DOTS] = {draw_dots, .caption = ""},
-  [PICTURE_DOMAINS] = {draw_dots,
-                       .caption = "By the text that is measured on: the mean of each "
-                       "row's seeds, and around it every seed. The paper's Figure 9."},
+  [PICTURE_DOMAINS] = {draw_dots, .caption =
+                       "By the text that is measured on: the mean of each "
+                       "row's seeds, and around it every seed. The paper's "
+                       "Figure 9."},
   [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).",
                      .shape = "shape"},
   [PICTURE_MAP] = {draw_maps,
-                   "Weight of each query (down) on each key (across). A sink is a "
-                   "dark column.", .list = {"map"}, .shape = "map_shape",
-                   .from = 2},
+                   "Weight of each query (down) on each key (across). A sink "
+                   "is a dark column.",
+                   .list = {"map"}, .shape = "map_shape", .from = 2},
   [PICTURE_TOY] = {draw_maps,
                    "Weight of each query (down) on each key (across) in one "
-                   "sequence.", .list = {"before", "after"},
-                   .shape = "toy_shape", .from = 1}};
+                   "sequence.",
+                   .list = {"before", "after"}, .shape = "toy_shape",
+                   .from = 1}};
 
-/* Its pictures of a pass: dots, other lines, cells with their ramp. */
+/* An item's pictures are drawn in passes: dots, other lines, and cells, which
+ * have a ramp. */
 enum { PASS_DOTS, PASS_LINES, PASS_CELLS, PASSES };
+static int picture_pass(const Picture *w) {
+  if (w->kind >= PICTURE_ALPHA)
+    return PASS_CELLS;
+  return w->kind == PICTURE_DOTS ? PASS_DOTS : PASS_LINES;
+}
+
 static void pictures_draw(Paper *p, int pass) {
   static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
   const Picture *first = p->item->picture;
   for (const Picture *w = first; w < first + p->item->pictures; w++) {
-    const int is = w->kind >= PICTURE_ALPHA  ? PASS_CELLS
-                   : w->kind == PICTURE_DOTS ? PASS_DOTS
-                                             : PASS_LINES;
-    if (is != pass)
+    if (picture_pass(w) != pass)
       continue;
     p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
     p->kind = &KINDS[w->kind];
     for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
       p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
   }
+}
+
+/* What passes from .. to - 1 draw, apart from the page. */
+static Bytes pictures_apart(Paper *p, int from, int to) {
+  Bytes page = p->h.text;
+  p->h.text = (Bytes){0};
+  for (int pass = from; pass < to; pass++)
+    pictures_draw(p, pass);
+  Bytes drawn = p->h.text;
+  p->h.text = page;
+  return drawn;
 }
 
 /* What a fold holds, if anything: drawn pictures. */
@@ -465,25 +509,22 @@ static void fold_html(Html *h, const char *begin, const char *drawn, size_t n) {
   say(h, "</div></details>\n");
 }
 
+/* An item's page, and its pictures. */
 static void item_html(Paper *p, int at, const char *home) {
+  static const char FIGURE_ENDS[] = "</figure>\n";
   Html *h = &p->h;
-  Bytes head = {0}, body = {0}, lines = {0}, page = h->text;
+  Bytes head = {0}, body = {0}, lines = {0}, cells = {0};
   int needed;
   p->item = &p->x->item[at];
-  const int last = runs_done(&p->runs, p->item, &needed) ? PASSES : 0;
-  h->text = lines;
-  for (int pass = PASS_DOTS; pass < PASS_CELLS && pass < last; pass++)
-    pictures_draw(p, pass);
-  bytes_add(&h->text, "", 1, h->e);
-  lines = h->text;
-  h->text = (Bytes){0};
-  if (last)
-    pictures_draw(p, PASS_CELLS);
-  Bytes cells = h->text;
-  h->text = page;
+  if (runs_done(&p->runs, p->item, &needed)) {
+    lines = pictures_apart(p, PASS_DOTS, PASS_CELLS);
+    cells = pictures_apart(p, PASS_CELLS, PASSES);
+  }
+  bytes_add(&lines, "", 1, h->e);
   const char *drawn = lines.at ? (const char *)lines.at : "";
-  const char *rest = strstr(drawn, "</figure>\n");
-  rest = rest ? rest + strlen("</figure>\n") : drawn;
+  const char *rest = drawn, *end = strstr(drawn, FIGURE_ENDS);
+  if (end)
+    rest = end + strlen(FIGURE_ENDS);
   item_head(&head, p, at, home, h->e);
   html_markdown(h, &head, NULL);
   say(h, "<div class=\"one\">");
@@ -492,13 +533,13 @@ static void item_html(Paper *p, int at, const char *home) {
   item_body(&body, p, at, h->e);
   html_markdown(h, &body, NULL);
   fold_html(h, "<details><summary>More pictures</summary>", rest, strlen(rest));
-  if (cells.size)
+  if (cells.size) {
     say(h,
         "<details class=\"maps\"%s><summary>Maps: where the weight goes"
         "</summary>\n",
         *drawn ? "" : " open=\"open\"");
-  if (cells.size)
     ramp_legend(h);
+  }
   fold_html(h, "", (const char *)cells.at, cells.size);
   bytes_free(&lines);
   bytes_free(&cells);
@@ -526,11 +567,13 @@ static double strip_place(const char *measure, double x) {
   return isnan(x) ? NAN : fmin(fmax(x, 0), 100);
 }
 
+/* A claim of the index: its verdict, what its first row has beside the paper's,
+ * and the strip with both. */
 static void claim_row(Paper *p, int k, const char *folder) {
   const Claim *c = &p->x->claim[k];
   const Judged *j = &p->runs.judged[k];
-  const Side *side = c->side[0].row < 0 ? &c->side[1] : &c->side[0];
-  const char *row = p->x->row[side->row].name;
+  const Side *side = &c->side[c->side[0].row < 0];   /* one that is no number */
+  const char *row = p->x->row[side->row].name, *sign = "";
   Html *h = &p->h;
   char measure[64];
   Cell is = "";
@@ -540,11 +583,12 @@ static void claim_row(Paper *p, int k, const char *folder) {
   if (!isnan(mean))
     with_spread(is, mean, NAN, digits_of(measure, mean), "");
   say(h, "<tr id=\"%s\"", c->name);
-  if (!j->unrun)
+  if (!j->unrun) {
     say(h, " class=\"%s\"", DRAWN[j->verdict].bar);
-  say(h, "><td>%s%s</td><td><a href=\"%s/%s.html\">",
-      j->unrun ? "" : DRAWN[j->verdict].sign, verdict_text(j), folder,
-      p->x->item[c->item].name);
+    sign = DRAWN[j->verdict].sign;
+  }
+  say(h, "><td>%s%s</td><td><a href=\"%s/%s.html\">", sign, verdict_text(j),
+      folder, p->x->item[c->item].name);
   html_text(h, c->statement);
   const double at = strip_place(measure, mean);
   const double theirs = strtod(paper + (*paper == '~'), NULL);
@@ -668,11 +712,11 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
   }
   snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s",
            corpus->file, (unsigned long long)corpus->hash);
-  snprintf(seeds, sizeof seeds,
-           p->runs.first || p->runs.times > 1
-               ? "1 to %d; of rows of headline claims 1 to %d"
-               : "1 to %d",
-           x->seeds, x->headline_seeds);
+  snprintf(seeds, sizeof seeds, "1 to %d", x->seeds);
+  if (p->runs.first || p->runs.times > 1)
+    snprintf(seeds, sizeof seeds,
+             "1 to %d; of rows of headline claims 1 to %d", x->seeds,
+             x->headline_seeds);
   const char *const facts[][2] = {
     {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}};
   page_facts(&p->h, s, "report", "", facts);
@@ -692,16 +736,16 @@ static void index_html(Paper *p, const Settings *s, const char *folder,
               "Trained on %s: %d of %d runs are there.\n\n",
               corpus->name, done, needed);
   verdicts_count(&text, &p->runs, h->e);
-  bytes_print(
-      &text, h->e,
-      "\nSink is the share of heads whose alpha is above 0.3, alpha the mean "
-      "weight on a token, times even that over the weight of even rows; \\_1 "
-      "is token 1, \\_* the extra column. Numbers are means over seeds, "
-      "\302\261 their standard deviation. Of the paper's, - is a training that "
-      "failed, ~ second-hand, * on proxy scores. Rules were fixed before the "
-      "judged runs, but for those that data/results/pages/judged.md names. "
-      "[Every item, every claim](#contents).\n\n");
-  if (p->runs.first) /* the summary is of that text */
+  bytes_print(&text, h->e,
+              "\nSink is the share of heads whose alpha is above 0.3, alpha "
+              "the mean weight on a token, times even that over the weight of "
+              "even rows; \\_1 is token 1, \\_* the extra column. Numbers are "
+              "means over seeds, \302\261 their standard deviation. Of the "
+              "paper's, - is a training that failed, ~ second-hand, * on proxy "
+              "scores. Rules were fixed before the judged runs, but for those "
+              "that data/results/pages/judged.md names. [Every item, every "
+              "claim](#contents).\n\n");
+  if (p->runs.first)   /* the summary is of the first text */
     told_summary(&text, svg, p, h->e);
   html_markdown(h, &text, svg);
   index_claims(p, folder);
@@ -760,7 +804,7 @@ static int verb_report(Settings *s, Error *e) {
   if (command_open(&q, s, e))
     return e->status;
   char *runs = grab(q.x.corpora, RUNS_ROOM, e);
-  s->words[0] = EXPERIMENTS_FILE; /* what pages are made of stays */
+  s->words[0] = EXPERIMENTS_FILE;   /* no page replaces what it is made of */
   s->n_words = 1;
   for (int i = 0; runs && i < q.x.corpora && s->n_words < WORDS_MOST; i++) {
     char *at = runs + (size_t)i * RUNS_ROOM;
@@ -768,7 +812,7 @@ static int verb_report(Settings *s, Error *e) {
     s->words[s->n_words++] = at;
   }
   pages_folder(pages, path);
-  for (int i = -1; i < q.x.items && !e->status; i++) { /* -1: the index */
+  for (int i = -1; i < q.x.items && !e->status; i++) {   /* -1: the index */
     if (i >= 0)
       snprintf(name, sizeof name, "%s/%.100s.html", pages, q.x.item[i].name);
     if (i < 0 || !is_elsewhere(&q.x, i))
@@ -829,12 +873,13 @@ static void item_markdown(Bytes *out, const Paper *p, int item, Error *e) {
 
 /* The headline claims on a corpus, and what it judges again. */
 static void corpus_markdown(Bytes *out, const Results *r, Error *e) {
+  const char *again = "";
+  if (r->times > 1)
+    again = ", and those that were undecided by fewer tokens";
   bytes_print(out, e,
-              "# On %s: the headline claims%s\n\n[All items]"
-              "(../README.md).\n\n",
-              r->corpus,
-              r->times > 1 ? ", and those that were undecided by fewer tokens"
-                           : "");
+              "# On %s: the headline claims%s\n\n"
+              "[All items](../README.md).\n\n",
+              r->corpus, again);
   verdicts_count(out, r, e);
   claims_markdown(out, r, -1, e);
 }
@@ -890,7 +935,7 @@ static int pages_renew(const Paper *p, const char *folder, Error *e) {
     corpus_markdown(&section, r, e);
     page_renew(folder, name, &section, e);
   }
-  /* the summary is of that text */
+  /* the summary is of the first text */
   if (p->runs.first && !told_summary(&section, svg, p, e) &&
       !page_renew(folder, "SUMMARY.md", &section, e) &&
       !file_leave(folder, "effects.svg", &svg[EFFECTS], e) &&

@@ -6,17 +6,20 @@
  * Part of paper.c, which includes it behind firstness.c. Every number is read
  * from finished results.
  *
- * Contents   1 A headline claim, shortly    2 The two tables of claims    3 Their picture
- *            4 The onset over q    5 Remedies at equal loss    6 The page
+ * Contents   1 A headline claim, shortly    2 The two tables of claims
+ *            3 Their picture                4 The onset over q
+ *            5 Remedies at equal loss       6 The page
  */
 
 /* -----------------------------------------------------------------------------
- * 1  A headline claim, shortly
- *
- * `again`: the claims with names that begin so ask it on fair terms (item
- * fair). */
-enum { PAGE = 108 };             /* columns of its lines */
-typedef struct Brief { const char *claim, *says, *again; } Brief;
+ * 1  A headline claim, shortly */
+
+enum { PAGE = 108 };             /* columns of the page's lines */
+
+/* `again`: claims of item fair ask it on fair terms; their names begin so. */
+typedef struct Brief {
+  const char *claim, *says, *again;
+} Brief;
 static const Brief BRIEFS[] = {
   {"k-bias-takes", "K biases take the sink from token 1", NULL},
   {"k-bias-holds", "under K biases it is on k*", NULL},
@@ -45,11 +48,11 @@ static Brief brief_of(const Claim *c) {
 }
 
 static const char *brief_verdict(const Judged *j) {
-  static const char *const words[VERDICT_KINDS] = {
+  static const char *const words[VERDICT_KINDS + 1] = {
     [UNDECIDED] = "undecided", [REPRODUCED] = "yes", [WEAKER] = "weaker",
-    [NOT_REPRODUCED] = "no",
-    [OPPOSITE] = "opposite"};
-  return j->unrun ? "not run" : words[j->verdict];
+    [NOT_REPRODUCED] = "no", [OPPOSITE] = "opposite",
+    [VERDICT_KINDS] = "not run"};
+  return words[verdict_shown(j)];
 }
 
 /* The books at three million tokens, at nine, and story; NULL for what the
@@ -78,8 +81,8 @@ static double loss_gap(const Results *r, const int row[2]) {
   return row_mean(r, row[0], "loss") - row_mean(r, row[1], "loss");
 }
 
-/* "yes", or what is unfair in a claim's test: the first that holds; of a claim
- * that one other asks again on fair terms that one's verdict. */
+/* "yes", or the first thing that is unfair in a claim's test; where one other
+ * claim asks it again on fair terms, that one's verdict. */
 static const char *claim_fair(const Results *r, const Claim *c) {
   static const double EQUAL_LOSS = 0.05;
   const char *again = brief_of(c).again, *said = "";
@@ -98,8 +101,8 @@ static const char *claim_fair(const Results *r, const Claim *c) {
   if (held < asked)
     return "control";
   claim_rows(c, row);
-  const double tokens = row_mean(r, row[0], "tokens") -
-                        row_mean(r, row[1], "tokens");
+  const double tokens =
+      row_mean(r, row[0], "tokens") - row_mean(r, row[1], "tokens");
   if (tokens != 0 && !isnan(tokens))
     return "tokens";
   return fabs(loss_gap(r, row)) > EQUAL_LOSS ? "loss" : "yes";
@@ -108,8 +111,7 @@ static const char *claim_fair(const Results *r, const Claim *c) {
 /* -----------------------------------------------------------------------------
  * 2  The two tables of claims */
 
-/* How many runs of the rows with names that begin so are there, and of how
- * many. */
+/* How many runs of rows whose names begin so are there, and of how many. */
 static int runs_named(const Results *r, const char *begins, int *needed) {
   int state[RUN_STATES] = {0};
   *needed = 0;
@@ -122,6 +124,7 @@ static int runs_named(const Results *r, const char *begins, int *needed) {
   return state[RUN_HELD] + state[RUN_DIVERGED];
 }
 
+/* A line for each text: how many claims are reproduced, and the others. */
 static void brief_counts(Bytes *out, Corpora on, Error *e) {
   static const char *const heads[TEXTS_TOLD] = {
     "At three million tokens", "At nine million", "On `story`, of a grammar,"};
@@ -161,6 +164,7 @@ static const char *larger_verdict(const Results *r, const Claim *c) {
   return is < 0 ? "not asked" : brief_verdict(&r->judged[is]);
 }
 
+/* The table of verdicts by text. */
 static void brief_verdicts(Bytes *out, Corpora on, Error *e) {
   const Experiments *x = on[BOOKS]->x;
   bytes_print(out, e,
@@ -181,8 +185,8 @@ static void brief_verdicts(Bytes *out, Corpora on, Error *e) {
   }
 }
 
-/* What the paper prints of a row under one of an item's columns; "" for
- * nothing. */
+/* What the paper prints of a row in an item's column of that name; "" where it
+ * prints nothing. */
 static const char *paper_prints(const Experiments *x, int row,
                                 const char *measure) {
   for (int i = 0; i < x->items; i++) {
@@ -201,10 +205,11 @@ static const char *paper_prints(const Experiments *x, int row,
 /* Where a side's weight is looked for: "1", "2" of alpha_2, "*" of times_*;
  * token 1 for what has no such mean. */
 static const char *side_place(const Side *side) {
-  const char *at = side->row < 0 ? NULL : strchr(side->measure, '_');
-  const bool of = at && (!strncmp(side->measure, "alpha_", 6) ||
-                         !strncmp(side->measure, "times_", 6));
-  return of && at[1] && !at[2] ? at + 1 : "1";
+  if (side->row < 0 || (strncmp(side->measure, "alpha_", 6) &&
+                        strncmp(side->measure, "times_", 6)))
+    return "1";
+  const char *place = side->measure + 6;
+  return strlen(place) == 1 ? place : "1";
 }
 
 /* What two rows have, beside each other; `.` for what one has not. */
@@ -216,12 +221,14 @@ static void pair_add(Bytes *out, const char *const said[2], bool both,
   bytes_print(out, e, " |");
 }
 
+/* The table of numbers: of both rows of a claim the sink, the paper's and ours,
+ * and the weight; and by how much their losses differ. */
 static void brief_numbers(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
-  bytes_print(
-      out, e,
-      "\n| | rows compared | paper, Sink %% | ours | alpha, mean \302\261 "
-      "spread | loss gap, nats |\n|--:|---|--:|--:|--:|--:|\n");
+  bytes_print(out, e,
+              "\n| | rows compared | paper, Sink %% | ours | alpha, mean "
+              "\302\261 spread | loss gap, nats |\n"
+              "|--:|---|--:|--:|--:|--:|\n");
   for (int i = 0, number = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
     Cell sink[2] = {"", ""}, alpha[2] = {"", ""};
@@ -277,46 +284,65 @@ static void svg_begin(Html *h, const char *title, int left, int wide,
       wide * 3 / 2, left, wide, bottom + 24);
   html_text(h, title);
   say(h,
-      "\"><style>text{font:11px "
-      "sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
-      ".axis{fill:none;stroke:#333}.rule{stroke:#ddd}.title{font-weight:700}</"
-      "style>\n"
+      "\"><style>text{font:11px sans-serif}.end{text-anchor:end}"
+      ".middle{text-anchor:middle}.axis{fill:none;stroke:#333}"
+      ".rule{stroke:#ddd}.title{font-weight:700}</style>\n"
       "<rect x=\"%d\" y=\"-24\" width=\"%d\" height=\"%.0f\" fill=\"#fff\"/>\n",
       left, wide, bottom + 24);
   svg_text(h, left + 8, -8, "title", title);
 }
 
 enum {
-  EFFECT_LEFT = -250,
-  EFFECT_FROM = 10,
-  EFFECT_TO = 350,
-  EFFECT_HIGH = 24
+  EFFECT_LEFT = -250, EFFECT_FROM = 10, EFFECT_TO = 350, EFFECT_HIGH = 24
 };
 
-/* The claims of a unit from y = top on, below them their axis; where the next
- * panel begins. */
+static bool in_panel(const Claim *c, int unit) {
+  return c->headline && claim_unit(c) == unit;
+}
+
+/* The axis sees a claim's estimate and interval on each text. */
+static void effect_see(Axis *a, Corpora on, int claim) {
+  for (int k = 0; k < TEXTS_TOLD; k++) {
+    if (!on[k])
+      continue;
+    const Judged *j = &on[k]->judged[claim];
+    axis_see(a, j->estimate);
+    axis_see(a, j->low);
+    axis_see(a, j->high);
+  }
+}
+
+/* Draws them around y = middle. */
+static void effect_draw(Html *h, const Axis *a, Corpora on, int claim,
+                        double middle) {
+  for (int k = 0; k < TEXTS_TOLD; k++) {
+    const double y = middle + 6 * (k - 1);
+    if (!on[k] || isnan(on[k]->judged[claim].estimate))
+      continue;
+    const Judged *j = &on[k]->judged[claim];
+    if (!isnan(j->low))
+      say(h, "<path stroke=\"%s\" d=\"M%.1f %.1fH%.1f\"/>", colour_of(k),
+          axis_place(a, j->low), y, axis_place(a, j->high));
+    svg_mark(h, k, axis_place(a, j->estimate), y);
+  }
+}
+
+/* The claims of a unit from y = top on, and below them their axis. Returns
+ * where the next panel begins. */
 static double effects_panel(Html *h, Corpora on, int unit, double top) {
   static const char *const names[UNIT_KINDS] = {
-      "difference of mean weight (alpha)",
-      "times even rows, over what the claim asks",
-      "values: 1 less their ratio; orders: Kendall's tau"};
+    "difference of mean weight (alpha)",
+    "times even rows, over what the claim asks",
+    "values: 1 less their ratio; orders: Kendall's tau"};
   const Experiments *x = on[BOOKS]->x;
   Axis a = {.name = names[unit]};
   int n = 0, number = 0;
   axis_see(&a, 0);
-  for (int i = 0; i < x->claims; i++) {
-    if (!x->claim[i].headline || claim_unit(&x->claim[i]) != unit)
-      continue;
-    n++;
-    for (int k = 0; k < TEXTS_TOLD; k++) {
-      if (!on[k])
-        continue;
-      const Judged *j = &on[k]->judged[i];
-      axis_see(&a, j->estimate);
-      axis_see(&a, j->low);
-      axis_see(&a, j->high);
+  for (int i = 0; i < x->claims; i++)
+    if (in_panel(&x->claim[i], unit)) {
+      effect_see(&a, on, i);
+      n++;
     }
-  }
   if (!n)
     return top;
   const double bottom = top + n * EFFECT_HIGH;
@@ -329,29 +355,20 @@ static double effects_panel(Html *h, Corpora on, int unit, double top) {
     const Claim *c = &x->claim[i];
     char text[120];
     number += c->headline;
-    if (!c->headline || claim_unit(c) != unit)
+    if (!in_panel(c, unit))
       continue;
     const double middle = top + (at++ + 0.5) * EFFECT_HIGH;
     snprintf(text, sizeof text, "%d  %.100s", number, brief_of(c).says);
     svg_text(h, EFFECT_LEFT + 8, middle + 4, "", text);
-    for (int k = 0; k < TEXTS_TOLD; k++) {
-      const Judged *j = on[k] ? &on[k]->judged[i] : NULL;
-      const double y = middle + 6 * (k - 1);
-      if (!j || isnan(j->estimate))
-        continue;
-      if (!isnan(j->low))
-        say(h, "<path stroke=\"%s\" d=\"M%.1f %.1fH%.1f\"/>", colour_of(k),
-            axis_place(&a, j->low), y, axis_place(&a, j->high));
-      svg_mark(h, k, axis_place(&a, j->estimate), y);
-    }
+    effect_draw(h, &a, on, i, middle);
     say(h, "\n");
   }
   return bottom + 44;
 }
 
 static int effects_draw(Bytes *out, Corpora on, Error *e) {
-  static const char *const keys[TEXTS_TOLD] = {"books, 3M tokens", "books, 9M",
-                                               "story"};
+  static const char *const keys[TEXTS_TOLD] = {
+    "books, 3M tokens", "books, 9M", "story"};
   enum { TOP = 20, WIDE = 620 };
   Html body = {.e = e}, h = {.e = e};
   double at = TOP;
@@ -379,12 +396,7 @@ static int effects_draw(Bytes *out, Corpora on, Error *e) {
 
 /* What kind of first tokens a row has, by its flag. */
 enum {
-  FIRST_ABSENT,
-  FIRST_COMMON,
-  FIRST_NEAR,
-  FIRST_POWER,
-  FIRST_ORDINARY,
-  FIRSTS
+  FIRST_ABSENT, FIRST_COMMON, FIRST_NEAR, FIRST_POWER, FIRST_ORDINARY, FIRSTS
 };
 static int first_kind(const Row *row) {
   char word[32];
@@ -402,7 +414,8 @@ static int first_kind(const Row *row) {
 static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
                        Error *e) {
   static const char *const names[FIRSTS] = {
-    "Tokens *absent* from the text:", "The *commonest* tokens:",
+    "Tokens *absent* from the text:",
+    "The *commonest* tokens:",
     "Neighbours in frequency (second of a q: half rarer, half commoner):",
     "Tokens that are a share of the text, or all, drawn evenly or by "
     "frequency:",
@@ -415,7 +428,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     Cell onset = "";
     const double N = drawn_from(r, row, &ordinary);
     double q = NAN;
-    /* the picture has them */
+    /* other ordinary ones are in the picture alone */
     if (kind == FIRST_ORDINARY && fmod(log2(N), 4) != 0)
       continue;
     for (int seed = 1; isnan(q) && seed <= seeds_of(r, row); seed++)
@@ -502,20 +515,21 @@ static void given_told(Bytes *out, const Results *r, Error *e) {
   bytes_free(&line);
 }
 
+/* Item firstness: its picture, the onsets by kind of first tokens, the laws. */
 static void first_told(Bytes *out, const Results *r, Error *e) {
-  const int at = entry_of(r->x->item, r->x->items, sizeof *r->x->item,
-                          "firstness");
+  const int at =
+      entry_of(r->x->item, r->x->items, sizeof *r->x->item, "firstness");
   Bytes line = {0};
   int needed, done = runs_named(r, "first-", &needed);
   if (at < 0)
     return;
   bytes_print(out, e, "\n## When a sink comes\n\n");
-  bytes_print(
-      &line, e,
-      "Training draws the first token from N tokens. q is the geometric mean "
-      "of P(first | token): how well a token shows that it is first. The "
-      "numbers are million tokens until alpha_1 is 2 times that of rows that "
-      "share evenly, geometric means over seeds; > is a bound. ");
+  bytes_print(&line, e,
+              "Training draws the first token from N tokens. q is the "
+              "geometric mean of P(first | token): how well a token shows that "
+              "it is first. The numbers are million tokens until alpha_1 is 2 "
+              "times that of rows that share evenly, geometric means over "
+              "seeds; > is a bound. ");
   if (done < needed)
     bytes_print(&line, e,
                 "Of other than ordinary tokens %d of %d runs are there.", done,
@@ -531,68 +545,80 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
   bytes_free(&line);
 }
 
+enum {
+  ONSET_Q_LEFT = 34, ONSET_Q_RIGHT = 350, ONSET_Q_TOP = 24,
+  ONSET_Q_BOTTOM = 264, ONSET_Q_KEYS = ONSET_Q_BOTTOM + 52, ONSET_Q_LINE = 16
+};
+
+/* q from 1/64 to 1, and 1 to 100 million tokens. */
+static void onset_q_axes(Html *h, Axis *x, Axis *y) {
+  static const int steps[] = {1, 2, 5, 10, 20, 50, 100};
+  axis_see(x, 0.9 / 64);
+  axis_see(x, 1.1);
+  axis_see(y, 1e6);
+  axis_see(y, 1e8);
+  for (int i = 0; i < 7; i++) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", steps[i]);
+    axis_tick(y, 1e6 * steps[i], text);
+    snprintf(text, sizeof text, "%g", steps[i] / 100.0);
+    if (i)
+      axis_tick(x, steps[i] / 100.0, text);
+  }
+  axis_end(x, ONSET_Q_LEFT, ONSET_Q_RIGHT);
+  axis_end(y, ONSET_Q_BOTTOM, ONSET_Q_TOP);
+  axis_draw(h, y, true, ONSET_Q_LEFT, ONSET_Q_RIGHT);
+  axis_draw(h, x, false, ONSET_Q_BOTTOM, ONSET_Q_TOP);
+  svg_text(h, 2, 10, "", "million tokens until alpha_1 is 2 times even");
+  svg_text(h, ONSET_Q_RIGHT, ONSET_Q_BOTTOM + 30, "end",
+           "q, how well a token shows that it is first");
+}
+
+/* The runs whose first tokens are of a kind. */
+static void onset_q_marks(Html *h, const Axis *x, const Axis *y,
+                          const Results *r, const Item *item, int kind) {
+  for (int i = 0; i < item->count; i++) {
+    const int row = r->x->shown[item->from + i].row;
+    if (first_kind(&r->x->row[row]) != kind)
+      continue;
+    for (int seed = 1; seed <= seeds_of(r, row); seed++) {
+      double tokens = NAN;
+      const double q = run_q(r, row, seed);
+      const int is = run_onset(r, row, seed, ONSET_SINK, &tokens);
+      if (is && q > 0)
+        svg_mark(h, is < 0 ? kind + LINE_OVER : kind, axis_place(x, q),
+                 axis_place(y, tokens));
+    }
+  }
+}
+
+static void onset_q_keys(Html *h) {
+  static const char *const keys[FIRSTS] = {
+    "absent from the text", "the commonest", "neighbours in frequency",
+    "by frequency or share", "ordinary"};
+  for (int k = 0; k < FIRSTS; k++) {
+    const double y = ONSET_Q_KEYS + k / 2 * ONSET_Q_LINE;
+    svg_mark(h, k, 14 + k % 2 * 180, y);
+    svg_text(h, 24 + k % 2 * 180, y + 4, "", keys[k]);
+  }
+  const double y = ONSET_Q_KEYS + 2 * ONSET_Q_LINE;
+  svg_mark(h, LINE_OVER, 194, y);
+  svg_text(h, 204, y + 4, "", "open: not by the run's end");
+}
+
 /* Every run's onset over its q, a mark for each kind of first tokens; open
  * where it had none by its end. */
 static int onset_q_draw(Bytes *out, const Results *r, Error *e) {
-  static const char *const keys[FIRSTS] = {"absent from the text",
-                                           "the commonest",
-                                           "neighbours in frequency",
-                                           "by frequency or share", "ordinary"};
-  enum {
-    LEFT = 34,
-    RIGHT = 350,
-    TOP = 24,
-    BOTTOM = 264,
-    KEYS = BOTTOM + 52,
-    LINE = 16
-  };
-  const int at = entry_of(r->x->item, r->x->items, sizeof *r->x->item,
-                          "firstness");
+  const int at =
+      entry_of(r->x->item, r->x->items, sizeof *r->x->item, "firstness");
   Axis x = {.log = true, .tight = true}, y = {.log = true, .tight = true};
   Html h = {.e = e};
-  const Item *item = at < 0 ? NULL : &r->x->item[at];
   svg_begin(&h, "Tokens until a sink comes, over q", 0, PICTURE_WIDTH,
-            KEYS + 3 * LINE);
-  axis_see(&x, 0.9 / 64);
-  axis_see(&x, 1.1);
-  axis_see(&y, 1e6);
-  axis_see(&y, 1e8);
-  for (int i = 0; i < 7; i++) {
-    static const int steps[] = {1, 2, 5, 10, 20, 50, 100};
-    char text[16];
-    snprintf(text, sizeof text, "%d", steps[i]);
-    axis_tick(&y, 1e6 * steps[i], text);
-    snprintf(text, sizeof text, "%g", steps[i] / 100.0);
-    if (i)
-      axis_tick(&x, steps[i] / 100.0, text);
-  }
-  axis_end(&x, LEFT, RIGHT);
-  axis_end(&y, BOTTOM, TOP);
-  axis_draw(&h, &y, true, LEFT, RIGHT);
-  axis_draw(&h, &x, false, BOTTOM, TOP);
-  svg_text(&h, 2, 10, "", "million tokens until alpha_1 is 2 times even");
-  svg_text(&h, RIGHT, BOTTOM + 30, "end",
-           "q, how well a token shows that it is first");
-  for (int k = FIRSTS - 1; k >= 0 && item; k--)
-    for (int i = 0; i < item->count; i++) {
-      const int row = r->x->shown[item->from + i].row;
-      if (first_kind(&r->x->row[row]) != k)
-        continue;
-      for (int seed = 1; seed <= seeds_of(r, row); seed++) {
-        double tokens = NAN;
-        const double q = run_q(r, row, seed);
-        const int is = run_onset(r, row, seed, ONSET_SINK, &tokens);
-        if (is && q > 0)
-          svg_mark(&h, is < 0 ? k + LINE_OVER : k, axis_place(&x, q),
-                   axis_place(&y, tokens));
-      }
-    }
-  for (int k = 0; k < FIRSTS; k++) {
-    svg_mark(&h, k, 14 + k % 2 * 180, KEYS + k / 2 * LINE);
-    svg_text(&h, 24 + k % 2 * 180, KEYS + k / 2 * LINE + 4, "", keys[k]);
-  }
-  svg_mark(&h, LINE_OVER, 194, KEYS + 2 * LINE);
-  svg_text(&h, 204, KEYS + 2 * LINE + 4, "", "open: not by the run's end");
+            ONSET_Q_KEYS + 3 * ONSET_Q_LINE);
+  onset_q_axes(&h, &x, &y);
+  for (int kind = FIRSTS - 1; kind >= 0 && at >= 0; kind--)
+    onset_q_marks(&h, &x, &y, r, &r->x->item[at], kind);
+  onset_q_keys(&h);
   say(&h, "</svg>\n");
   bytes_add(out, h.text.at, h.text.size, e);
   bytes_free(&h.text);
@@ -601,8 +627,10 @@ static int onset_q_draw(Bytes *out, const Results *r, Error *e) {
 
 /* -----------------------------------------------------------------------------
  * 5  Remedies at equal loss, by where the weight of rows is in the end */
-enum { IN_COLUMN, IN_BOTH, IN_DIAGONAL, IN_NOTHING, IN_OTHERS, IN_PART, IN_FIRST, NOT_EQUAL,
-       PLACES_OF };
+enum {
+  IN_COLUMN, IN_BOTH, IN_DIAGONAL, IN_NOTHING, IN_OTHERS, IN_PART, IN_FIRST,
+  NOT_EQUAL, PLACES_OF
+};
 
 static int remedy_place(const Results *r, int row, int softmax) {
   static const double EQUAL_LOSS = 0.05, HALF = 0.5;
@@ -622,27 +650,59 @@ static int remedy_place(const Results *r, int row, int softmax) {
   return row_mean(r, row, "mass") < HALF ? IN_NOTHING : IN_OTHERS;
 }
 
-static void remedies_told(Bytes *out, const Results *r, Error *e) {
+/* The rows of a place, in one entry: token 1's multiple of even rows with a
+ * fixed first token, and with one of 16. Returns how many there are whose
+ * weight on the diagonal is not measured. */
+static int remedies_at(Bytes *out, const Results *r, const Item *item,
+                       int place, int softmax, Error *e) {
   static const char *const names[PLACES_OF] = {
     "In a null key, a logit or a sink token:",
     "On a sink token, and on token 1 still:",
     "On the diagonal:",
-    "Nowhere, as rows sum to less than 0.5:", "On other tokens:",
+    "Nowhere, as rows sum to less than 0.5:",
+    "On other tokens:",
     "In part on token 1 (1.5 to 2 times even):",
     "On token 1 still (2 times even or more):",
     "Not at equal loss:"};
   const Experiments *x = r->x;
-  const int at = entry_of(x->item, x->items, sizeof *x->item, "remedies"),
-            softmax = experiments_row(x, "fixed-softmax");
   Bytes line = {0};
-  int unseen = 0, all[PLACES_OF] = {0};
+  int unseen = 0, all = 0;
+  for (int i = 0; i < item->count; i++) {
+    const int row = x->shown[item->from + i].row;
+    const char *name = x->row[row].name;
+    char other[96];
+    if (strncmp(name, "fixed-", 6) || row == softmax ||
+        isnan(row_mean(r, row, "times_1")) ||
+        remedy_place(r, row, softmax) != place)
+      continue;
+    snprintf(other, sizeof other, "drawn-%.80s", name + 6);
+    const double drawn = row_mean(r, experiments_row(x, other), "times_1");
+    unseen += isnan(row_mean(r, row, "alpha_self"));
+    bytes_print(&line, e, "%s %s %.1f", all++ ? "," : names[place], name + 6,
+                row_mean(r, row, "times_1"));
+    if (!isnan(drawn))
+      bytes_print(&line, e, " (%.1f)", drawn);
+  }
+  if (all) {
+    bytes_print(&line, e, ".");
+    wrapped(out, 2, PAGE, "- ", &line, e);
+  }
+  bytes_free(&line);
+  return unseen;
+}
+
+static void remedies_told(Bytes *out, const Results *r, Error *e) {
+  const Experiments *x = r->x;
+  const int at = entry_of(x->item, x->items, sizeof *x->item, "remedies");
+  const int softmax = experiments_row(x, "fixed-softmax");
+  Bytes line = {0};
+  int unseen[PLACES_OF];
   if (at < 0 ||
       isnan(row_mean(r, softmax, "tokens") + row_mean(r, softmax, "times_1")))
     return;
-  const Item *item = &x->item[at];
-  bytes_print(
-      out, e,
-      "\n## [Remedies](pages/remedies.md#what-is-done-about-sinks)\n\n");
+  bytes_print(out, e,
+              "\n## [Remedies](pages/remedies.md#what-is-done-about-sinks)"
+              "\n\n");
   bytes_print(&line, e,
               "This is where the weight is after %.1f million tokens. A number "
               "is token 1's multiple of even rows (softmax: %.1f), in brackets "
@@ -652,43 +712,24 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
               row_mean(r, softmax, "times_1"));
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e, "\n");
-  for (int place = 0; place < PLACES_OF; place++) {
-    for (int i = 0; i < item->count; i++) {
-      const int row = x->shown[item->from + i].row;
-      const char *name = x->row[row].name;
-      char other[96];
-      if (strncmp(name, "fixed-", 6) || row == softmax ||
-          isnan(row_mean(r, row, "times_1")) ||
-          remedy_place(r, row, softmax) != place)
-        continue;
-      snprintf(other, sizeof other, "drawn-%.80s", name + 6);
-      const double drawn = row_mean(r, experiments_row(x, other), "times_1");
-      unseen += place == IN_OTHERS && isnan(row_mean(r, row, "alpha_self"));
-      bytes_print(&line, e, "%s %s %.1f", all[place]++ ? "," : names[place],
-                  name + 6, row_mean(r, row, "times_1"));
-      if (!isnan(drawn))
-        bytes_print(&line, e, " (%.1f)", drawn);
-    }
-    if (all[place]) {
-      bytes_print(&line, e, ".");
-      wrapped(out, 2, PAGE, "- ", &line, e);
-    }
-  }
-  if (unseen)
+  for (int place = 0; place < PLACES_OF; place++)
+    unseen[place] = remedies_at(out, r, &x->item[at], place, softmax, e);
+  if (unseen[IN_OTHERS])
     bytes_print(out, e,
                 "- Of %d of the `other tokens` the diagonal, a token's weight "
                 "on itself, is not measured.\n",
-                unseen);
+                unseen[IN_OTHERS]);
   bytes_free(&line);
 }
 
 /* -----------------------------------------------------------------------------
  * 6  The page */
 
+/* What the models are, and how many have a sink where nothing is fixed. */
 static void scope_told(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
-  const int base = experiments_row(x, "default"),
-            natural = experiments_row(x, "onset-natural");
+  const int base = experiments_row(x, "default");
+  const int natural = experiments_row(x, "onset-natural");
   char layers[32], dim[32], heads[32], context[32];
   Cell looked;
   if (isnan(row_mean(r, base, "tokens")))
@@ -728,24 +769,24 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   bytes_print(out, e, "\n## The paper's headline claims\n\n");
   brief_counts(out, on, e);
   brief_verdicts(out, on, e);
-  bytes_print(
-      &line, e,
-      "`it` is the sink. `yes`: reproduced, by a rule that was written down "
-      "first. `weaker`: in the paper's direction, but less than asked. `no`: "
-      "not reproduced. 3M and 9M are tokens of books. Fair: `loss`: the losses "
-      "of both sides differ by more than 0.05 nats. `control`: rows without a "
-      "sink may show it too. `yes`: none of these. Another word is the verdict "
-      "of the claim asked again fairly.");
+  bytes_print(&line, e,
+              "`it` is the sink. `yes`: reproduced, by a rule that was written "
+              "down first. `weaker`: in the paper's direction, but less than "
+              "asked. `no`: not reproduced. 3M and 9M are tokens of books. "
+              "Fair: `loss`: the losses of both sides differ by more than 0.05 "
+              "nats. `control`: rows without a sink may show it too. `yes`: "
+              "none of these. Another word is the verdict of the claim asked "
+              "again fairly.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);
-  bytes_print(
-      &line, e,
-      "Rows are those of [experiments.txt](../paper/experiments.txt). Sink and "
-      "alpha are of token 1, or of the place that the claim names (2, or k*: "
-      "`*`); `.`: there is none; `*` behind the paper's: on proxy scores, ~: "
-      "second-hand. Spread is the standard deviation over seeds, where it "
-      "shows. The gap is the first row's loss less the other's.");
+  bytes_print(&line, e,
+              "Rows are those of [experiments.txt](../paper/experiments.txt). "
+              "Sink and alpha are of token 1, or of the place that the claim "
+              "names (2, or k*: `*`); `.`: there is none; `*` behind the "
+              "paper's: on proxy scores, ~: second-hand. Spread is the "
+              "standard deviation over seeds, where it shows. The gap is the "
+              "first row's loss less the other's.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,

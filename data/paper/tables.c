@@ -65,10 +65,10 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
     const char *form = "%c";
     if (*at < 32 || (latin && *at > 0x7F))
       form = json ? "\\u%04x" : " ";
-    else if (*at == '"')
-      form = json ? "\\%c" : "\"%c";
-    else if (json && *at == '\\')
+    else if (json && (*at == '"' || *at == '\\'))
       form = "\\%c";
+    else if (*at == '"')
+      form = "\"%c";
     bytes_print(out, e, form, *at);
   }
   bytes_add(out, "\"", 1, e);

@@ -22,8 +22,8 @@
  *             there is no effect.
  *       reproduced           p <= 0.05, the interval above 0, d >= M: not
  *                            chance, and large enough
- *       opposite             p <= 0.05, the interval below d_0, and d <= d_0 -
- *                            M
+ *       opposite             p <= 0.05, the interval below d_0, and
+ *                            d <= d_0 - M
  *       weaker than claimed  the interval above d_0, all of it below M (below 0
  *                            for M = 0), and d a TENTH of the way from d_0 to M
  *       not reproduced       M > 0 or d_0 < 0, all of it below M, and no such
@@ -60,39 +60,42 @@
  * are no difference: not reproduced. Not tested, hence undecided: one seed, a
  * run that is missing, diverged (but its measure `diverged` is 1) or void, a
  * number that is not there, or a need that the means over the seeds of both its
- * sides do not meet. A counterexample to an exact claim stands where runs are
- * missing.
+ * sides do not meet. A counterexample to an exact claim stands even where runs
+ * are missing.
  */
-typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS }
-  Verdict;
+typedef enum Verdict {
+  UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS
+} Verdict;
+
+/* What came of a claim; a number is NAN where there is none. n has the seeds of
+ * either side, 0 of a number; an ordered or exact claim has n[0] alone. */
 typedef struct Judged {
   Verdict verdict;
-  /* not tested: why says what is amiss; unrun: runs are missing */
-  bool tested, unrun;
-  /* difference of means, or mean tau; its 95 % interval (exact: the range over
-   * seeds); two-sided p, and p corrected; NAN where there is none */
-  double estimate, low, high, p, corrected;
-  /* seeds of either side, 0 of a number; ordered, exact: n[0] */
+  bool tested;                 /* if not, `why` says what is amiss */
+  bool unrun;                  /* runs are missing */
+  double estimate;             /* difference of means, or mean tau */
+  double low, high;            /* 95 % interval; exact: the range over seeds */
+  double p, corrected;         /* two-sided */
   int n[2];
   char why[300];
 } Judged;
 
-/* A difference of means, its standard error, degrees of freedom and 95 %
- * interval. */
-typedef struct Estimate { double value, error, nu, low, high; } Estimate;
+/* A difference of means: its error, degrees of freedom and 95 % interval. */
+typedef struct Estimate {
+  double value, error, nu, low, high;
+} Estimate;
 
 static const double LEVEL = 0.05, TAU_COUNTS = 0.6, TENTH = 0.1;
 
 /* I_x(a,b), the regularised incomplete beta function; y is 1 - x, given because
  * the difference would lose its digits. Its continued fraction (DLMF 8.17.22),
  *   I = x^a y^b / (a B(a,b)) / (1 + d_1 / (1 + d_2 / (1 + ..)))
- *   d_2m = m (b-m) x / ((a+2m-1) (a+2m))      d_2m+1 = -(a+m) (a+b+m) x /
- *                                             ((a+2m) (a+2m+1))
- * is evaluated from the inside out. It converges fast for x < (a+1) /
- * (a+b+2). */
+ *   d_2m   = m (b-m) x / ((a+2m-1) (a+2m))
+ *   d_2m+1 = -(a+m) (a+b+m) x / ((a+2m) (a+2m+1))
+ * is evaluated from the inside out. It converges fast for
+ * x < (a+1) / (a+b+2). */
 static double beta_fraction(double x, double y, double a, double b) {
-  /* of either kind; the error is at student() */
-  enum { TERMS = 100 };
+  enum { TERMS = 100 };   /* of either kind; the error is at student() */
   double f = 1;
   for (int m = TERMS; m >= 1; m--) {
     f = 1 - (a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)) / f;
@@ -107,22 +110,22 @@ static double beta_fraction(double x, double y, double a, double b) {
 static double beta_share(double x, double y, double a, double b) {
   if (x <= 0 || y <= 0)
     return y <= 0;
-  return x <= (a + 1) / (a + b + 2) ? beta_fraction(x, y, a, b)
-                                    : 1 - beta_fraction(y, x, b, a);
+  if (x <= (a + 1) / (a + b + 2))
+    return beta_fraction(x, y, a, b);
+  return 1 - beta_fraction(y, x, b, a);
 }
 
 /* P(T <= t) of Student's distribution with nu degrees of freedom, from
- * P(|T| > t) = I_x(nu/2, 1/2), x = nu / (nu + t^2)   (DLMF 8.17; Abramowitz and
- *                                                    Stegun 26.7.1).
- * Error below 1e-12, of a lower tail below 1e-11 of itself, for nu of 1 to
- * 1000. */
+ *   P(|T| > t) = I_x(nu/2, 1/2), x = nu / (nu + t^2)
+ * (DLMF 8.17; Abramowitz and Stegun 26.7.1). The error is below 1e-12, that of
+ * a lower tail below 1e-11 of itself, for nu of 1 to 1000. */
 static double student(double t, double nu) {
-  double sum = nu + t * t,
-         tail = beta_share(nu / sum, t * t / sum, nu / 2, 0.5) / 2;
+  double sum = nu + t * t;
+  double tail = beta_share(nu / sum, t * t / sum, nu / 2, 0.5) / 2;
   return t < 0 ? tail : 1 - tail;
 }
 
-/* By bisection of the lower tail. */
+/* The t of which student(t, nu) is p, by bisection of the lower tail. */
 static double student_quantile(double p, double nu) {
   double tail = p < 0.5 ? p : 1 - p, from = -1, to = 0;
   if (!(tail > 0))
@@ -131,14 +134,16 @@ static double student_quantile(double p, double nu) {
     from *= 2;
   for (int i = 0; i < 200; i++) {
     double middle = (from + to) / 2;
-    *(student(middle, nu) > tail ? &to : &from) = middle;
+    if (student(middle, nu) > tail)
+      to = middle;
+    else
+      from = middle;
   }
   return p < 0.5 ? from : -from;
 }
 
-/* Mean and the square of its standard error; of one number the error is 0.
- * Differences to the first, so that equal numbers have a variance of exactly
- * 0. */
+/* Mean and the square of its standard error; of one number the error is 0. It
+ * sums differences to the first, so equal numbers have variance exactly 0. */
 static double mean_of(const double *x, int n, double *square) {
   double sum = 0, squares = 0;
   for (int i = 0; i < n; i++)
@@ -153,16 +158,21 @@ static double mean_of(const double *x, int n, double *square) {
 /* Welch (1947): the squared error e^2 = e_a^2 + e_b^2 is as well known as that
  * of a sample with
  *   nu = e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1))
- * degrees of freedom (Satterthwaite 1946). A number for a: e_a = 0, nu = n_b -
- * 1: Student's. */
+ * degrees of freedom (Satterthwaite 1946). With a number for a it is Student's:
+ * e_a = 0, nu = n_b - 1. */
 static Estimate welch(const double *a, int na, const double *b, int nb) {
-  double ea, eb, mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
-  Estimate d = {.value = other - mean, .error = sqrt(ea + eb)};
-  double parts = (na > 1 ? ea * ea / (na - 1) : 0) +
-                 (nb > 1 ? eb * eb / (nb - 1) : 0);
-  d.nu = parts > 0 ? (ea + eb) * (ea + eb) / parts : 1;
-  double half = d.error > 0 ? d.error * student_quantile(1 - LEVEL / 2, d.nu)
-                            : 0;
+  double ea, eb;   /* squared errors */
+  double mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
+  Estimate d = {.value = other - mean, .error = sqrt(ea + eb), .nu = 1};
+  double parts = 0, half = 0;
+  if (na > 1)
+    parts += ea * ea / (na - 1);
+  if (nb > 1)
+    parts += eb * eb / (nb - 1);
+  if (parts > 0)
+    d.nu = (ea + eb) * (ea + eb) / parts;
+  if (d.error > 0)
+    half = d.error * student_quantile(1 - LEVEL / 2, d.nu);
   d.low = d.value - half;
   d.high = d.value + half;
   return d;
@@ -192,12 +202,18 @@ static void holm(double *adjusted, const double *p, int n, int m) {
   }
 }
 
-static const char *const VERDICT_NAMES[VERDICT_KINDS] = {
+static const char *const VERDICT_NAMES[VERDICT_KINDS + 1] = {
   "undecided", "reproduced", "weaker than claimed", "not reproduced",
-  "opposite"};
+  "opposite", "not run yet"};
+
+/* What is shown of a claim: its verdict, or behind all of these that it is not
+ * run yet. */
+static int verdict_shown(const Judged *j) {
+  return j->unrun ? VERDICT_KINDS : (int)j->verdict;
+}
 
 static const char *verdict_text(const Judged *j) {
-  return j->unrun ? "not run yet" : VERDICT_NAMES[j->verdict];
+  return VERDICT_NAMES[verdict_shown(j)];
 }
 
 static bool related(double a, Relation relation, double b, double give) {
@@ -210,10 +226,13 @@ static bool related(double a, Relation relation, double b, double give) {
   }
 }
 
-/* What a claim is judged by: value [side_count][seeds], NAN where a run has no
- * number; of side k wanted[k] seeds, NAN beyond. */
+/* What a claim is judged by. */
 typedef struct Case {
-  const Experiments *x; const Claim *c; const double *value; int seeds; const int *wanted;
+  const Experiments *x;
+  const Claim *c;
+  const double *value;         /* [side_count][seeds], NAN for no number */
+  int seeds;
+  const int *wanted;           /* [side_count] seeds; beyond, values are NAN */
 } Case;
 
 static double value_at(const Case *q, int k, int seed) {
@@ -230,7 +249,7 @@ static const char *side_text(char to[100], const Experiments *x,
   return to;
 }
 
-/* Appended to what the claim has to say, as far as there is room. */
+/* Appends to what the claim has to say, as far as there is room. */
 static void why(Judged *j, const char *format, ...) {
   size_t n = strlen(j->why);
   va_list args;
@@ -246,13 +265,14 @@ static void why(Judged *j, const char *format, ...) {
 /* The numbers that side k has, into to [seeds]; how many. A number is one. */
 static int side_values(const Case *q, int k, double *to) {
   int n = 0, seeds = q->c->side[k].row < 0 ? 1 : q->seeds;
-  for (int s = 0; s < seeds; s++)
-    if (!isnan(to[n] = value_at(q, k, s)))
-      n++;
+  for (int s = 0; s < seeds; s++) {
+    to[n] = value_at(q, k, s);
+    n += !isnan(to[n]);
+  }
   return n;
 }
 
-/* Kendall's tau of one seed with the stated order, -1 .. 1; NAN where a row has
+/* Kendall's tau of one seed with the stated order, -1 to 1; NAN where a row has
  * no number. */
 static double kendall(const Case *q, int seed) {
   int sum = 0, sides = q->c->sides;
@@ -263,23 +283,24 @@ static double kendall(const Case *q, int seed) {
         return NAN;
       sum += (a < b) - (a > b);
     }
-  return (q->c->relation == GREATER ? -1.0 : 1.0) * sum /
-         (sides * (sides - 1) / 2);
+  double sign = q->c->relation == GREATER ? -1 : 1;
+  return sign * sum / (sides * (sides - 1) / 2);
 }
 
 /* d_0 of a claim: no effect. Where the claim is that there is none, its border
  * is what counts. */
 static double no_effect(const Claim *c) {
-  int number = c->kind == CLAIM_DIFFERS ? side_number(c) : -1;
-  if (number < 0)
+  int number = side_number(c);
+  if (c->kind != CLAIM_DIFFERS || number < 0)
     return 0;
   const char *measure = c->side[!number].measure;
-  bool to_one = !strncmp(measure, "times_", 6) || strstr(measure, "_ratio");
-  double border = c->side[number].number, none = !isnan(c->from) ? c->from
-                                                 : to_one        ? 1
-                                                                 : border;
-  return fmin(0, (number == 0) == (c->relation == LESS) ? none - border
-                                                        : border - none);
+  double border = c->side[number].number, none = border;
+  if (!isnan(c->from))
+    none = c->from;
+  else if (!strncmp(measure, "times_", 6) || strstr(measure, "_ratio"))
+    none = 1;
+  bool above = (number == 0) == (c->relation == LESS);
+  return fmin(0, above ? none - border : border - none);
 }
 
 /* Are the sides compared seed by seed? */
@@ -291,26 +312,50 @@ static bool in_pairs(const Experiments *x, const Side *a, const Side *b) {
          (!strncmp(a->measure, "loss", 4) && !strncmp(b->measure, "loss", 4));
 }
 
-/* Of a claim that is no exact one: d, or the mean tau. */
+/* A number for each seed that has one, into to [seeds]; how many: tau, or how
+ * much larger the value of side k is than the other's. */
+static int seed_numbers(const Case *q, int k, double *to) {
+  int n = 0;
+  for (int s = 0; s < q->seeds; s++) {
+    if (q->c->kind == CLAIM_ORDERED)
+      to[n] = kendall(q, s);
+    else
+      to[n] = value_at(q, k, s) - value_at(q, !k, s);
+    n += !isnan(to[n]);
+  }
+  return n;
+}
+
+/* The number that decides about an estimate d: p is of that. */
+static double decides(const Claim *c, double d) {
+  if (c->kind == CLAIM_EQUAL)
+    return d < 0 ? -c->margin : c->margin;
+  double none = no_effect(c);
+  return d < none ? none : 0;
+}
+
+/* Of a claim that is no exact one: d, or the mean tau. Here and in judge_exact
+ * j->n begins as 0, the verdict as UNDECIDED. */
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
-  bool ordered = c->kind == CLAIM_ORDERED,
-       turned = c->relation == GREATER || c->relation == SAME;
-  bool paired = !ordered && in_pairs(q->x, &c->side[0], &c->side[1]);
+  const bool ordered = c->kind == CLAIM_ORDERED;
+  const bool paired = !ordered && in_pairs(q->x, &c->side[0], &c->side[1]);
+  /* d is the first side less the second for > and =, else the reverse */
+  const bool turned = c->relation == GREATER || c->relation == SAME;
   double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
-  int na = 1, nb = 0;
-  for (int s = 0; (ordered || paired) && s < q->seeds; s++)
-    if (!isnan(to[nb] = ordered
-                            ? kendall(q, s)
-                            : value_at(q, !turned, s) - value_at(q, turned, s)))
-      nb++;
-  j->n[0] = nb;
-  j->n[1] = paired ? nb : 0;
-  if (!ordered && !paired) {
+  int na = 1, nb;
+  if (ordered || paired) {
+    nb = seed_numbers(q, !turned, to);
+    j->n[0] = nb;
+    if (paired)
+      j->n[1] = nb;
+  } else {
     na = side_values(q, turned, from);
     nb = side_values(q, !turned, to);
-    j->n[turned] = c->side[turned].row < 0 ? 0 : na;
-    j->n[!turned] = c->side[!turned].row < 0 ? 0 : nb;
+    if (c->side[turned].row >= 0)
+      j->n[turned] = na;
+    if (c->side[!turned].row >= 0)
+      j->n[!turned] = nb;
   }
   if (!na || !nb)
     return;
@@ -323,32 +368,31 @@ static void judge_mean(Judged *j, const Case *q) {
     why(j, "1 seed");
     return;
   }
-  j->low = ordered ? fmax(-1, d.low) : d.low;
-  j->high = ordered ? fmin(1, d.high) : d.high;
-  double none = no_effect(c), decides = d.value < none ? none : 0;
-  j->p = estimate_p(&d, c->kind != CLAIM_EQUAL ? decides
-                        : d.value < 0          ? -c->margin
-                                               : c->margin);
+  j->low = d.low;
+  j->high = d.high;
+  if (ordered) {
+    j->low = fmax(-1, d.low);
+    j->high = fmin(1, d.high);
+  }
+  j->p = estimate_p(&d, decides(c, d.value));
   if (!(d.error > 0))
     why(j, "no spread: every seed has the same %s", ordered ? "tau" : "value");
 }
 
-/* Here the interval is the range over seeds, and there is no p: the verdict is
- * final. */
+/* Of an exact claim. The interval is the range over seeds; there is no p, so
+ * the verdict is final. */
 static void judge_exact(Judged *j, const Case *q) {
   const Claim *c = q->c;
   char side[100];
   double sum = 0;
-  /* on which side there may be a number */
-  int n = 0, number = c->side[0].row < 0;
+  int n = 0, row = c->side[0].row < 0;   /* a side that is no number */
   bool broken = false, turned = c->relation != LESS && c->relation != NOT_ABOVE;
   for (int s = 0; s < q->seeds; s++) {
-    double a = value_at(q, 0, s), b = value_at(q, 1, s),
-           d = turned ? a - b : b - a;
+    double a = value_at(q, 0, s), b = value_at(q, 1, s);
+    double d = turned ? a - b : b - a;
     if (isnan(a) || isnan(b))
       continue;
-    /* the other one where this is NAN */
-    j->low = fmin(j->low, d);
+    j->low = fmin(j->low, d);   /* d where `low` is still NAN */
     j->high = fmax(j->high, d);
     sum += d;
     n++;
@@ -356,19 +400,22 @@ static void judge_exact(Judged *j, const Case *q) {
       continue;
     broken = true;
     why(j, "%s of seed %d: %.6g against %.6g",
-        side_text(side, q->x, &c->side[number]), s + 1, number ? b : a,
-        number ? a : b);
+        side_text(side, q->x, &c->side[row]), s + 1, value_at(q, row, s),
+        value_at(q, !row, s));
   }
   j->n[0] = n;
   if (!n)
     return;
   j->estimate = sum / n;
   j->tested = broken || n > 1;
-  j->verdict = broken ? NOT_REPRODUCED : n > 1 ? REPRODUCED : UNDECIDED;
-  if (n == 1 && !broken)
+  if (broken)
+    j->verdict = NOT_REPRODUCED;
+  else if (n == 1)
     why(j, "1 seed");
-  else if (!broken)
+  else {
+    j->verdict = REPRODUCED;
     why(j, "holds in %d of %d seeds", n, n);
+  }
 }
 
 /* Is a number missing that the claim needs? One is named. */
@@ -403,7 +450,7 @@ static bool unmet(Judged *j, const Case *q) {
     mean[0] /= n;
     mean[1] /= n;
     Relation relation = q->c->needed[i];
-    /* !n: see lacks() */
+    /* without any number it is lacks() that says so */
     if (!n || related(mean[0], relation, mean[1], q->c->within[i]))
       continue;
     if (relation == SAME)
@@ -424,9 +471,11 @@ static bool unmet(Judged *j, const Case *q) {
 static void claim_estimate(Judged *j, const Case *q) {
   *j = (Judged){
       .estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .corrected = NAN};
-  (q->c->kind == CLAIM_EXACT ? judge_exact : judge_mean)(j, q);
-  /* what stands instead if it is not judged */
-  Judged alone = {0};
+  if (q->c->kind == CLAIM_EXACT)
+    judge_exact(j, q);
+  else
+    judge_mean(j, q);
+  Judged alone = {0};   /* what stands instead if it is not judged */
   if (!unmet(&alone, q) && (j->verdict == NOT_REPRODUCED || !lacks(&alone, q)))
     return;
   /* estimate and interval stay */
@@ -436,37 +485,49 @@ static void claim_estimate(Judged *j, const Case *q) {
   memcpy(j->why, alone.why, sizeof j->why);
 }
 
+/* A = B within M. `sure`, here and below: p is small enough. */
+static void decide_equal(Judged *j, double M, bool sure) {
+  bool inside = j->low > -M && j->high < M;
+  if (inside && sure)
+    j->verdict = REPRODUCED;
+  else if (j->low >= M || j->high <= -M)
+    j->verdict = NOT_REPRODUCED;
+  else if (!inside)
+    why(j, "the %sinterval reaches over the margin",
+        j->high - j->low < 2 * M ? "" : "wide ");
+}
+
+/* A difference or an order, which `counts` from that size on; `none`: d_0. */
+static void decide_effect(Judged *j, double counts, double none, bool sure) {
+  double d = j->estimate;
+  bool below = (counts > 0 || none < 0) && j->high < counts;
+  bool weaker = j->low > none && d - none >= TENTH * (counts - none);
+  bool same = j->low == j->high && d == 0;
+  if (j->low > 0 && sure && d >= counts)
+    j->verdict = REPRODUCED;
+  else if (j->high < none && sure && d <= none - counts)
+    j->verdict = OPPOSITE;
+  else if (below && weaker)
+    j->verdict = WEAKER;
+  else if (below || (counts <= 0 && same))
+    j->verdict = NOT_REPRODUCED;
+  else if (j->low <= 0 && j->high >= 0)
+    why(j, "the interval holds 0");
+  else if (sure)
+    why(j, "below %g, but the interval does not say so", counts);
+}
+
 /* The rules at the head of this section. */
 static void claim_decide(Judged *j, const Claim *c) {
-  double M = c->margin, d = j->estimate,
-         p = isnan(j->corrected) ? j->p : j->corrected;
-  bool sure = p <= LEVEL, same = j->low == j->high && d == 0;
   if (!j->tested || c->kind == CLAIM_EXACT)
     return;
-  if (c->kind == CLAIM_EQUAL) {
-    bool inside = j->low > -M && j->high < M;
-    j->verdict = inside && sure                 ? REPRODUCED
-                 : j->low >= M || j->high <= -M ? NOT_REPRODUCED
-                                                : UNDECIDED;
-    if (j->verdict == UNDECIDED && !inside)
-      why(j, "the %sinterval reaches over the margin",
-          j->high - j->low < 2 * M ? "" : "wide ");
-  } else {
-    double counts = c->kind == CLAIM_ORDERED ? TAU_COUNTS : M,
-           none = no_effect(c);
-    bool below = (counts > 0 || none < 0) &&
-                 j->high<counts, weaker = j->low> none &&
-                 d - none >= TENTH * (counts - none);
-    j->verdict = j->low > 0 && sure && d >= counts              ? REPRODUCED
-                 : j->high < none && sure && d <= none - counts ? OPPOSITE
-                 : below               ? (weaker ? WEAKER : NOT_REPRODUCED)
-                 : counts <= 0 && same ? NOT_REPRODUCED
-                                       : UNDECIDED;
-    if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0)
-      why(j, "the interval holds 0");
-    else if (j->verdict == UNDECIDED && sure)
-      why(j, "below %g, but the interval does not say so", counts);
-  }
+  bool sure = (isnan(j->corrected) ? j->p : j->corrected) <= LEVEL;
+  double counts = c->kind == CLAIM_ORDERED ? TAU_COUNTS : c->margin;
+  j->verdict = UNDECIDED;
+  if (c->kind == CLAIM_EQUAL)
+    decide_equal(j, c->margin, sure);
+  else
+    decide_effect(j, counts, no_effect(c), sure);
   if (j->verdict == UNDECIDED && j->p <= LEVEL && !sure)
     why(j, "the corrected p is above %g", LEVEL);
 }
@@ -474,25 +535,29 @@ static void claim_decide(Judged *j, const Claim *c) {
 /* -----------------------------------------------------------------------------
  * The results of a corpus, and all claims */
 
-/* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must
- * outlive it. A file that is damaged, or void since its row has changed, counts
- * as missing and has a line in notes. */
-typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES }
-  RunState;
+/* A file that is damaged, or void since its row has changed, counts as missing
+ * and has a line in notes. */
+typedef enum RunState {
+  RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAGED, RUN_STATES
+} RunState;
 typedef struct Run {
   RunState state;
   Result result;
 } Run;
+
+/* The results of one corpus, all rows for seeds 1 .. headline_seeds. x must
+ * outlive it. */
 typedef struct Results {
   const Experiments *x;
   char corpus[sizeof ((Result *)0)->corpus];
   bool first;                  /* the table's first corpus? */
-  /* times: how often the corpus is read, of its table */
-  int seeds, times;
+  int seeds;
+  int times;                   /* how often the table has the corpus read */
   Run *run;                    /* [rows][seeds] */
   Judged *judged;              /* [claims] */
   Bytes notes;                 /* lines, without a 0 */
 } Results;
+
 /* Was r made of another text than its corpus names now, or another number of
  * times? No toy was. */
 static bool other_text(const Experiments *x, const Result *r) {
@@ -504,8 +569,16 @@ static bool other_text(const Experiments *x, const Result *r) {
     return false;
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)c->hash);
   const char *at = strstr(r->flags, "data times ");
-  return !strstr(r->data, hash) ||
-         (at ? strtol(at + 11, NULL, 10) : 1) != c->times;
+  const long times = at ? strtol(at + 11, NULL, 10) : 1;
+  return !strstr(r->data, hash) || times != c->times;
+}
+
+/* What has changed since r was made of the row; NULL: nothing. */
+static const char *what_changed(const Experiments *x, const Row *row,
+                                const Result *r) {
+  if (r->checksum != row->checksum)
+    return "row";
+  return other_text(x, r) ? "text" : NULL;
 }
 
 /* The result of a row for a seed, if there is one, and what is amiss with it as
@@ -530,18 +603,16 @@ static RunState run_load(Result *r, const Experiments *x, int row,
          "Try: delete it and run it again",
          path, is->name, seed, corpus, r->row, r->seed, r->corpus);
   bytes_free(&text);
-  const char *changed = e.status                      ? NULL
-                        : r->checksum != is->checksum ? "row"
-                        : other_text(x, r)            ? "text"
-                                                      : NULL;
-  if (e.status)
+  if (e.status) {
     bytes_print(notes, &second, "%s\n", e.text);
-  if (changed)
+    return RUN_DAMAGED;
+  }
+  const char *changed = what_changed(x, is, r);
+  if (changed) {
     bytes_print(notes, &second, "%s is void: the %s changed\n", path, changed);
-  return e.status      ? RUN_DAMAGED
-         : changed     ? RUN_VOID
-         : r->ended[0] ? RUN_DIVERGED
-                       : RUN_HELD;
+    return RUN_VOID;
+  }
+  return r->ended[0] ? RUN_DIVERGED : RUN_HELD;
 }
 
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no,
@@ -553,7 +624,9 @@ static int result_there(const Experiments *x, int row, const char *folder,
   RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
   result_free(&r);
   bytes_free(&notes);
-  return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
+  if (state == RUN_VOID)
+    return -1;
+  return state == RUN_HELD || state == RUN_DIVERGED;
 }
 
 static const Run *run_at(const Results *r, int row, int seed) {
@@ -577,25 +650,25 @@ static void count_runs(const Results *r, int row, int seeds,
 static double results_number(const Results *r, int row, int seed,
                              const char *measure) {
   const Run *run = run_at(r, row, seed);
-  if (run->state != RUN_HELD && run->state != RUN_DIVERGED)
+  const bool diverged = run->state == RUN_DIVERGED;
+  if (run->state != RUN_HELD && !diverged)
     return NAN;
   if (!strcmp(measure, "diverged"))
-    return run->state == RUN_DIVERGED;
-  double x = run->state == RUN_HELD ? result_number(&run->result, measure)
-                                    : NAN;
-  /* nothing that is measured comes near */
-  return fabs(x) < 1e30 ? x : NAN;
+    return diverged;
+  if (diverged)
+    return NAN;
+  double x = result_number(&run->result, measure);
+  return fabs(x) < 1e30 ? x : NAN;   /* nothing that is measured comes near */
 }
 
-/* Why the claim lacks numbers, when it is runs that are not there or that
+/* Why the claim lacks numbers, where that is since runs are not there or have
  * diverged. */
 static void why_runs(Judged *j, const Results *r, const Claim *c) {
   int wanted = 0, state[RUN_STATES] = {0}, row = 0, seed = 1;
   for (int i = 0; i < r->x->rows; i++) {
     if (!claim_uses(c, i))
       continue;
-    /* the first one that has diverged */
-    if (!state[RUN_DIVERGED])
+    if (!state[RUN_DIVERGED])   /* ends at the first that has diverged */
       row = i;
     count_runs(r, i, seeds_of(r, i), state);
     wanted += seeds_of(r, i);
@@ -605,7 +678,8 @@ static void why_runs(Judged *j, const Results *r, const Claim *c) {
       (!state[RUN_DIVERGED] || !strncmp(j->why, "needs ", 6)))
     return;
   j->why[0] = 0;
-  if ((j->unrun = there < wanted))
+  j->unrun = there < wanted;
+  if (j->unrun)
     why(j, "%d of %d runs", there, wanted);
   if (state[RUN_VOID])
     why(j, "%d void: the row or text changed", state[RUN_VOID]);
@@ -618,38 +692,45 @@ static void why_runs(Judged *j, const Results *r, const Claim *c) {
   why(j, "%s diverged (seed %d)", r->x->row[row].name, seed);
 }
 
+/* The values of a Case, and of how many seeds; a side that is a number has
+ * none of its own. */
+static void claim_numbers(double *value, int *wanted, const Results *r,
+                          const Claim *c) {
+  for (int k = 0; k < side_count(c); k++) {
+    const Side *side = &c->side[k];
+    wanted[k] = side->row < 0 ? 0 : seeds_of(r, side->row);
+    for (int s = 0; s < r->seeds; s++, value++) {
+      *value = NAN;
+      if (s < wanted[k])
+        *value = results_number(r, side->row, s + 1, side->measure);
+    }
+  }
+}
+
 /* From its runs all of r->judged. */
 static int claims_judge(Results *r, Error *e) {
   const Experiments *x = r->x;
   Judged *j = r->judged;
   double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
-  double *p = grab(x->claims, sizeof *p, e),
-         *adjusted = grab(x->claims, sizeof *p, e);
+  double *p = grab(x->claims, sizeof *p, e);
+  double *adjusted = grab(x->claims, sizeof *p, e);
   int family = 0;
   for (int i = 0; i < x->claims && !e->status; i++) {
     const Claim *c = &x->claim[i];
-    int wanted[SIDES + 2 * NEEDS] = {0};
-    for (int k = 0; k < side_count(c); k++) {
-      if (c->side[k].row >= 0)
-        wanted[k] = seeds_of(r, c->side[k].row);
-      for (int s = 0; s < r->seeds; s++)
-        value[k * r->seeds + s] = s >= wanted[k]
-                                      ? NAN
-                                      : results_number(r, c->side[k].row, s + 1,
-                                                       c->side[k].measure);
-    }
+    int wanted[SIDES + 2 * NEEDS];
+    claim_numbers(value, wanted, r, c);
     claim_estimate(&j[i], &(Case){x, c, value, r->seeds, wanted});
     if (!j[i].tested)
       why_runs(&j[i], r, c);
-    p[i] = c->headline ? j[i].p : NAN; /* untested: NAN */
+    p[i] = c->headline ? j[i].p : NAN;   /* untested: NAN */
     family += c->headline;
   }
   if (!e->status)
     holm(adjusted, p, x->claims, family);
   for (int i = 0; i < x->claims && !e->status; i++) {
-    /* a p that is NAN stays it */
-    bool again = x->claim[i].twice && r->times > 1;
-    j[i].corrected = !again ? adjusted[i] : j[i].p > 0.5 ? 1 : 2 * j[i].p;
+    j[i].corrected = adjusted[i];
+    if (x->claim[i].twice && r->times > 1)
+      j[i].corrected = j[i].p > 0.5 ? 1 : 2 * j[i].p;   /* NAN stays NAN */
     claim_decide(&j[i], &x->claim[i]);
   }
   free(value);
@@ -662,7 +743,7 @@ static int results_load(Results *r, const Experiments *x, const char *folder,
                         const char *corpus, Error *e) {
   *r = (Results){.x = x, .first = true, .times = 1, .seeds = x->headline_seeds};
   snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
-  /* the first one that is trained on decides */
+  /* from the last on, so that the first one that is trained on decides */
   for (int i = x->corpora - 1; i >= 0; i--) {
     bool is = !strcmp(x->corpus[i].name, corpus);
     if (!x->corpus[i].domain)
@@ -675,7 +756,9 @@ static int results_load(Results *r, const Experiments *x, const char *folder,
   for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
     r->run[i].state = run_load(&r->run[i].result, x, i / r->seeds, folder,
                                corpus, i % r->seeds + 1, &r->notes);
-  return e->status ? e->status : claims_judge(r, e);
+  if (!e->status)
+    claims_judge(r, e);
+  return e->status;
 }
 
 static void results_free(Results *r) {
