@@ -21,24 +21,29 @@ static const Corpus *corpus_asked(const Experiments *x, const char *name,
   for (int i = 0; i < x->corpora; i++)
     if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
       return &x->corpus[i];
-  const Corpus *first = *name ? corpus_asked(x, "", &(Error){0}) : NULL;
-  return fail(e, 2,
-              "--corpus %s: expected one of " EXPERIMENTS_FILE
-              ". Try: --corpus %s",
-              *name ? name : "NAME",
-              first ? first->name : "NAME, after naming one"),
-         NULL;
+  const char *asked = "NAME", *other = "NAME, after naming one";
+  const Corpus *first = NULL;
+  if (*name) {
+    asked = name;
+    first = corpus_asked(x, "", &(Error){0});
+  }
+  if (first)
+    other = first->name;
+  fail(e, 2,
+       "--corpus %s: expected one of " EXPERIMENTS_FILE ". Try: --corpus %s",
+       asked, other);
+  return NULL;
 }
 
 /* The next run that the command asks for after (*row, *seed), row by row, and
  * whether it is there, as result_there says; false at the end. Start with row
  * 0, seed below 0. */
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
-  /* domains are none */
+  /* a domain is never the first corpus */
   bool first = q->corpus == corpus_asked(&q->x, "", &(Error){0});
   bool few = !first && q->item < 0 && q->only < 0;
-  int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one,
-      times = q->corpus->times;
+  int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
+  int times = q->corpus->times;
   for (; *row < q->x.rows; ++*row, *seed = -1) {
     if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row) ||
         (few && !row_again(&q->x, *row, times)))
@@ -47,7 +52,10 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
       to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first, times);
     if (*seed >= to)
       continue;
-    *seed = *seed < from ? from : *seed + 1;
+    if (*seed < from)
+      *seed = from;
+    else
+      ++*seed;
     *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
     return true;
   }
@@ -71,14 +79,34 @@ static bool text_repeats(const Bytes *now, const Bytes *was, int *more) {
   return old == old_end;
 }
 
-/* A run, and where its file goes; or with `verify`, where it is: it must have
- * the same lines, and the same bytes but for measures that a file from before
- * them has not. */
+/* Compares a run that was made again with what its file has: it must
+ * have the same lines, and the same bytes but for measures that a file
+ * from before them has not. */
+static void run_compare(const char *path, const Result *r, const Bytes *text,
+                        const Result *old, const Bytes *was, Error *e) {
+  int more;
+  if (text->size == was->size && !memcmp(text->at, was->at, was->size))
+    printf("%s: the same %zu bytes\n", path, was->size);
+  else if (text_repeats(text, was, &more))
+    printf("%s: the same %zu bytes, and %d newer lines besides\n", path,
+           was->size, more);
+  else if (strcmp(r->build, old->build))
+    fail(e, 1,
+         "%s: differs, but it was made by %s, and this is %s. Try: that "
+         "compiler and processor",
+         path, old->build, r->build);
+  else
+    fail(e, 1,
+         "%s: expected the same bytes, found others. Try: the #command that it "
+         "holds, with the same --texts, or delete the file and run it again",
+         path);
+}
+
+/* Makes a run and writes its file, or with `verify` compares the two. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   char path[PATH_ROOM];
   Result r = {0}, old = {0};
   Bytes text = {0}, was = {0};
-  int more;
   if (result_path(path, q->own->results, q->corpus->name, q->x.row[row].name,
                   seed, e))
     return e->status;
@@ -89,23 +117,10 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   bool made = !e->status &&
               !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) &&
               !result_text(&r, &text, e);
-  if (made && !verify)
-    file_write(path, text.at, text.size, e);
-  else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
-    printf("%s: the same %zu bytes\n", path, was.size);
-  else if (made && text_repeats(&text, &was, &more))
-    printf("%s: the same %zu bytes, and %d newer lines besides\n", path,
-           was.size, more);
-  else if (made && strcmp(r.build, old.build))
-    fail(e, 1,
-         "%s: differs, but it was made by %s, and this is %s. Try: that "
-         "compiler and processor",
-         path, old.build, r.build);
+  if (made && verify)
+    run_compare(path, &r, &text, &old, &was, e);
   else if (made)
-    fail(e, 1,
-         "%s: expected the same bytes, found others. Try: the #command that it "
-         "holds, with the same --texts, or delete the file and run it again",
-         path);
+    file_write(path, text.at, text.size, e);
   result_free(&r);
   result_free(&old);
   bytes_free(&text);
@@ -113,8 +128,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   return e->status;
 }
 
-/* Seconds that a step of a row takes on this machine now, from a few steps of
- * it. */
+/* Seconds that a step of a row takes on this machine now, from a few steps. */
 static double step_seconds(const Command *q, int row, Error *e) {
   enum { WARM = 3, COUNT = 10 };
   Settings now;
@@ -137,10 +151,10 @@ static double step_seconds(const Command *q, int row, Error *e) {
  * and half its keys. */
 static double train_work(const Settings *s) {
   const Config *c = &s->model;
-  double Q = (double)c->heads * c->head_dim,
-         K = (double)c->kv_heads * c->head_dim;
-  double layer = c->dim * (2 * Q + 2 * K) +
-                 (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
+  double Q = (double)c->heads * c->head_dim;
+  double K = (double)c->kv_heads * c->head_dim;
+  double matrices = config_gated(c) ? 3 : 2;   /* of the ffn */
+  double layer = c->dim * (2 * Q + 2 * K) + matrices * c->dim * c->ffn;
   double token = c->layers * (layer + c->context * Q) +
                  (double)c->dim * c->vocab;
   return token * s->train.batch * s->train.accumulate * c->context *
@@ -150,14 +164,15 @@ static double train_work(const Settings *s) {
 /* Says on stderr how many runs are missing, and their time by operations and
  * the first one's. */
 static int runs_announce(const Command *q, int *missing, Error *e) {
-  /* 4 to 16 on one core */
-  static const double TOY_SECONDS = 12;
+  static const double TOY_SECONDS = 12;   /* 4 to 16 on one core */
   double unit = 0, time = 0;
   *missing = 0;
   for (int row = 0, seed = -1, there;
        !e->status && run_next(q, &row, &seed, &there);) {
-    *missing += there != 1;
-    for (int at = there == 1 ? -1 : row; at >= 0; at = q->x.row[at].after) {
+    if (there == 1)
+      continue;
+    ++*missing;
+    for (int at = row; at >= 0; at = q->x.row[at].after) {
       Settings now;
       if (row_settings(&now, &q->x.row[at], q->corpus, seed, q->s, e))
         return e->status;
@@ -209,10 +224,10 @@ static int runs_print(const Command *q, Error *e) {
   for (int row = 0, seed = -1, there;
        !e->status && run_next(q, &row, &seed, &there);)
     if (there != 1)
-      printf(
-          "./paper %s --row %s --seed %d --corpus %s%s --threads %d --quiet\n",
-          name, q->x.row[row].name, seed, q->corpus->name,
-          (const char *)folders.at, q->s->threads ? q->s->threads : 1);
+      printf("./paper %s --row %s --seed %d --corpus %s%s --threads %d "
+             "--quiet\n",
+             name, q->x.row[row].name, seed, q->corpus->name,
+             (const char *)folders.at, q->s->threads ? q->s->threads : 1);
   bytes_free(&folders);
   return e->status;
 }
@@ -220,17 +235,17 @@ static int runs_print(const Command *q, Error *e) {
 /* What is missing is trained, run by run; what is finished stays. */
 static int runs_train(const Command *q, Error *e) {
   int missing = 1;
-  /* of --commands: nothing to plan */
+  /* a line of --commands: there is nothing to announce */
   bool one = q->only >= 0 && q->own->only_seed >= 0;
   if (!one && (runs_announce(q, &missing, e) || !missing))
     return e->status;
   for (int row = 0, seed = -1, there;
        !e->status && run_next(q, &row, &seed, &there);) {
     if (there < 0)
-      fprintf(
-          stderr,
-          "paper: %s seed %d: its row or text has changed: running it again\n",
-          q->x.row[row].name, seed);
+      fprintf(stderr,
+              "paper: %s seed %d: its row or text has changed: running it "
+              "again\n",
+              q->x.row[row].name, seed);
     if (there != 1)
       run_do(q, row, seed, false, e);
     else if (one)
@@ -239,6 +254,7 @@ static int runs_train(const Command *q, Error *e) {
   return e->status;
 }
 
+/* --verify: the first finished run that the command asks for, made again. */
 static int run_verify(const Command *q, Error *e) {
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
     if (there == 1)
@@ -246,8 +262,8 @@ static int run_verify(const Command *q, Error *e) {
   return fail(e, 1, "--verify: no run is finished yet. Try: without --verify");
 }
 
-/* What there is: an item with its toys' maps, or all headline claims and every
- * verdict. */
+/* What there is: an item with its toys' maps, or all headline
+ * claims and every verdict. */
 static int results_show(const Command *q, Error *e) {
   Results r = {0};
   Bytes out = {0};
@@ -288,20 +304,21 @@ static bool model_path(char path[PATH_ROOM], const Own *own, const char *name) {
   return !file_missing(path);
 }
 
-/* The flags of an eval or each line; NAME, where there is one, and TEXTS are
- * filled in. */
+/* The flags of an eval or each line; NAME, where there is one,
+ * and TEXTS are filled in. */
 static void flags_add(Bytes *line, const char *flags, const char *name,
                       const char *texts, Error *e) {
   for (; *flags; flags += strspn(flags, " ")) {
     Bytes word = {0};
     for (; *flags && *flags != ' '; flags++) {
-      bool named = name && !strncmp(flags, "NAME", 4),
-           text = !strncmp(flags, "TEXTS", 5);
-      if (named || text)
-        bytes_print(&word, e, "%s", named ? name : texts);
-      else
+      if (name && !strncmp(flags, "NAME", 4)) {
+        bytes_print(&word, e, "%s", name);
+        flags += 3;
+      } else if (!strncmp(flags, "TEXTS", 5)) {
+        bytes_print(&word, e, "%s", texts);
+        flags += 4;
+      } else
         bytes_print(&word, e, "%c", *flags);
-      flags += named ? 3 : text ? 4 : 0;
     }
     bytes_add(&word, "", 1, e);
     if (!e->status)
@@ -310,15 +327,15 @@ static void flags_add(Bytes *line, const char *flags, const char *name,
   }
 }
 
-/* The command of an eval or each line: of one model, or for `only` below 0 of
- * all of the item; with `there` of those at hand alone. Returns how many models
- * are in it. */
+/* The command of an eval or each line: of one model, or for `only` below 0
+ * of all of the item; with `there` of those at hand alone. Returns how
+ * many models are in it. */
 static int eval_command(Bytes *line, const Command *q, const Evaluation *v,
                         int only, bool there, Error *e) {
   const char *name = only < 0 ? NULL : q->x.model[only].name;
   char path[PATH_ROOM], csv[PATH_ROOM];
-  /* of the item's lines the number-th */
-  int models = 0, lines = 0, number = 0;
+  int models = 0;
+  int lines = 0, number = 0;   /* of the item; v is the number-th of them */
   bytes_print(line, e, "./hf eval");
   for (int i = 0; i < q->x.models; i++) {
     if (q->x.model[i].item != q->item || (only >= 0 && i != only))
@@ -328,15 +345,16 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v,
     word_add(line, path, e);
     models++;
   }
-  flags_add(line, v->flags, name, q->own->texts[0] ? q->own->texts : "TEXTS",
-            e);
+  const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
+  flags_add(line, v->flags, name, texts, e);
   for (const Evaluation *x = q->x.eval; x < q->x.eval + q->x.evals; x++)
     if (x->item == q->item) {
       lines++;
       number += x <= v;
     }
-  int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name,
-                   name ? "-" : "", name ? name : "");
+  int n = snprintf(csv, sizeof csv, "out/%.80s", q->x.item[q->item].name);
+  if (name)
+    n += snprintf(csv + n, sizeof csv - (size_t)n, "-%.80s", name);
   if (lines > 1)
     snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
   bytes_print(line, e, " --csv %s.csv --force", csv);
@@ -344,8 +362,8 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v,
   return models;
 }
 
-/* The commands of the item's eval and each lines; with `run` those of models at
- * hand are run. */
+/* The commands of the item's eval and each lines; with `run` those of
+ * models at hand are run. */
 static int evals_do(const Command *q, bool run, Error *e) {
   for (int i = 0; i < q->x.evals && !e->status; i++) {
     const Evaluation *v = &q->x.eval[i];
@@ -361,8 +379,9 @@ static int evals_do(const Command *q, bool run, Error *e) {
                   "%s: expected --texts FOLDER, with the texts to measure its "
                   "models on. Try: --texts ../texts, or --show",
                   q->x.item[q->item].name);
-    for (int m = v->each ? 0 : -1;
-         m < (v->each ? q->x.models : 0) && !e->status; m++) {
+    /* each: of every model; else once, of -1, which is all */
+    const int from = v->each ? 0 : -1, to = v->each ? q->x.models : 0;
+    for (int m = from; m < to && !e->status; m++) {
       Bytes line = {0};
       if (m >= 0 && q->x.model[m].item != q->item)
         continue;
@@ -370,8 +389,9 @@ static int evals_do(const Command *q, bool run, Error *e) {
       if (models && !e->status)
         printf("  %s\n", (const char *)line.at);
       fflush(stdout);
-      /* no ./ there */
-      const char *command = (const char *)line.at + (*QUOTE == '"' ? 2 : 0);
+      const char *command = (const char *)line.at;
+      if (*QUOTE == '"')
+        command += 2;          /* Windows has no ./ */
       /* ./hf says why */
       if (run && models && !e->status && system(command))
         e->status = 1;
@@ -381,8 +401,8 @@ static int evals_do(const Command *q, bool run, Error *e) {
   return e->status;
 }
 
-/* The commands that make NAME.model of a downloaded folder, and the questions
- * of --choices. */
+/* The commands that make NAME.model of a downloaded folder, and the
+ * questions of --choices. */
 static void imports_print(const Command *q) {
   static const char word[] = "--choices TEXTS/";
   const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
@@ -393,8 +413,8 @@ static void imports_print(const Command *q) {
     if (q->x.model[i].item != q->item ||
         model_path(path, q->own, q->x.model[i].name))
       continue;
-    /* less .model */
-    snprintf(folder, sizeof folder, "%.*s", (int)strlen(path) - 6, path);
+    int less = (int)strlen(path) - 6;   /* less .model */
+    snprintf(folder, sizeof folder, "%.*s", less, path);
     bytes_print(&line, &e, "  ./hf");
     word_add(&line, folder, &e);
     bytes_print(&line, &e, " --link --out");
@@ -403,8 +423,11 @@ static void imports_print(const Command *q) {
   }
   for (int i = 0; i < q->x.evals; i++) {
     const char *file = strstr(q->x.eval[i].flags, word);
-    int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
-    if (!n || q->x.eval[i].item != q->item)
+    if (!file || q->x.eval[i].item != q->item)
+      continue;
+    file += strlen(word);
+    int n = (int)strcspn(file, ". ");
+    if (!n)
       continue;
     snprintf(path, sizeof path, "%.400s/%.*s.txt", texts, n, file);
     bytes_print(&line, &e, "  ./hf choices %.*s_val.jsonl --out", n, file);
@@ -416,9 +439,9 @@ static void imports_print(const Command *q) {
   bytes_free(&line);
 }
 
-/* The paper's numbers; what is to be downloaded, and how it is measured; and
- * what is at hand, measured. --show: without the last; --commands: the commands
- * alone. */
+/* The paper's numbers; what is to be downloaded, and how it is
+ * measured; and what is at hand, measured. --show: without the last;
+ * --commands: the commands alone. */
 static int item_published(const Command *q, Error *e) {
   const Item *item = &q->x.item[q->item];
   char path[PATH_ROOM];
@@ -430,7 +453,10 @@ static int item_published(const Command *q, Error *e) {
     const Published *m = &q->x.model[i];
     if (m->item != q->item)
       continue;
-    *(model_path(path, q->own, m->name) ? &there : &missing) += 1;
+    if (model_path(path, q->own, m->name))
+      there++;
+    else
+      missing++;
     if (alone)
       continue;
     if (there + missing == 1) {
@@ -466,6 +492,8 @@ static int item_published(const Command *q, Error *e) {
 
 /* --- Verbs ---------------------------------------------------------------- */
 
+/* Reads the table and finds the corpus. On success
+ * experiments_free must follow. */
 static int command_open(Command *q, const Settings *s, Error *e) {
   char path[PATH_ROOM];
   Bytes text = {0};
@@ -476,27 +504,41 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   if (!lines_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
-  if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e)))
+  if (e->status)
+    return e->status;
+  q->corpus = corpus_asked(&q->x, q->own->corpus, e);
+  if (!q->corpus)
     experiments_free(&q->x);
   return e->status;
 }
 
+/* The first flag of those that choose a row or seeds; "": none is given. */
+static const char *choosing_flag(const Own *own) {
+  if (own->row[0])
+    return "row";
+  if (own->only_seed >= 0)
+    return "seed";
+  return own->seeds ? "seeds" : "";
+}
+
+/* The item and the row that are named, and whether the flags fit them. */
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
-  const char *flag = q->own->predict ? "predict" : q->own->cost ? "cost" : NULL;
-  const char *of = q->own->predict ? "onset" : "remedies",
-             *some = q->own->row[0]           ? "row"
-                     : q->own->only_seed >= 0 ? "seed"
-                     : q->own->seeds          ? "seeds"
-                                              : "";
+  const char *flag = NULL, *of = "remedies", *some = choosing_flag(q->own);
+  if (q->own->predict) {
+    flag = "predict";
+    of = "onset";
+  } else if (q->own->cost)
+    flag = "cost";
   if (flag && (!n || strcmp(words[0], of)))
     return fail(e, 2, "--%s: works only with the item %s. Try: ./paper %s --%s",
                 flag, of, of, flag);
   if (n > 1)
     return fail(e, 2, "%s: unexpected argument. Try: ./paper help ITEM",
                 words[1]);
-  if (n && strcmp(words[0], "all") &&
-      (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
+  if (n && strcmp(words[0], "all"))
+    q->item = entry_of(x->item, x->items, sizeof *x->item, words[0]);
+  if (n && strcmp(words[0], "all") && q->item < 0) {
     Near near = {.word = words[0]};
     for (int i = 0; i < x->items; i++)
       near_look(&near, x->item[i].name, x->item[i].name);
@@ -509,16 +551,19 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
                 some, flag, some);
   if (!q->own->row[0])
     return 0;
+  const char *in = "the table", *word = "all";
+  if (q->item >= 0)
+    in = word = words[0];
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))
     fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show",
-         q->own->row, q->item < 0 ? "the table" : words[0],
-         q->item < 0 ? "all" : words[0]);
+         q->own->row, in, word);
   return e->status;
 }
 
+/* What the flags ask for. By default the missing runs are made; all results
+ * that there are follow, even after an error. */
 static int command_do(const Command *q, Error *e) {
-  /* what is there is shown anyway */
   Error shown = {0};
   if (q->item >= 0 && is_elsewhere(&q->x, q->item))
     return item_published(q, e);
@@ -549,6 +594,7 @@ static int verb_item(Settings *s, Error *e) {
   return e->status;
 }
 
+/* The command with all results that there are; command_close must follow. */
 static int command_results(Command *q, Results *r, const Settings *s,
                            Error *e) {
   *r = (Results){0};
@@ -563,6 +609,7 @@ static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
   return e->status;
 }
 
+/* ./paper list */
 static int verb_items(Settings *s, Error *e) {
   Command q;
   Results r;

@@ -7,7 +7,8 @@
  * Part of paper.c, which includes it behind onset.c. All of it is read from
  * finished results.
  *
- * Contents   1 Runs: N, q, and the onset at a threshold    2 Laws    3 Tables
+ * Contents   1 Runs: N, q, and the onset at a threshold    2 Laws
+ *            3 Tables
  */
 
 /* -----------------------------------------------------------------------------
@@ -25,17 +26,19 @@
  * the looks; only of a run that went on to 1.9 times its onset or more.
  */
 enum { AT_1_5, AT_2, AT_3, AT_HALF, THRESHOLDS };
-static const char *const AT_HEADS[THRESHOLDS] = {"at 1.5", "at 2", "at 3", "half-rise"};
+static const char *const AT_HEADS[THRESHOLDS] = {
+  "at 1.5", "at 2", "at 3", "half-rise"};
 static const double AT_TIMES[THRESHOLDS] = {1.5, 2, 3, 0};
 
 /* The word behind a flag where it stands last; "" where it does not stand. */
 static void flag_word(char to[32], const char *flags, const char *flag) {
-  const char *at = NULL;
+  const char *at = "";
   for (const char *next = flags; (next = strstr(next, flag)); next++)
     at = next + strlen(flag);
-  snprintf(to, 32, "%.*s", at ? (int)strcspn(at, " ") : 0, at ? at : "");
+  snprintf(to, 32, "%.*s", (int)strcspn(at, " "), at);
 }
 
+/* The context of a row; 0: its flags do not set it. */
 static double context_of(const char *flags) {
   char word[32];
   flag_word(word, flags, "--context ");
@@ -53,14 +56,26 @@ static double drawn_from(const Results *r, int row, bool *ordinary) {
   return isdigit((unsigned char)*word) ? strtod(word, NULL) : NAN;
 }
 
+/* text_q of a result at N; NAN where it has none. */
+static double told_q(const Result *r, double N) {
+  int n = 0, m = 0;
+  double q = NAN;
+  const double *count = result_find(r, "text_q_N", &n);
+  const double *value = result_find(r, "text_q", &m);
+  for (int i = 0; count && value && i < n && i < m; i++)
+    if (count[i] == N)
+      q = value[i];
+  return q;
+}
+
 /* q of a run, NAN where nothing tells. */
 static double run_q(const Results *r, int row, int seed) {
   static const char other[] = "--tokenizer ";
   const Row *rows = r->x->row;
   double q = results_number(r, row, seed, "q");
   bool ordinary;
-  const double N = drawn_from(r, row, &ordinary),
-               T = context_of(rows[row].flags);
+  const double N = drawn_from(r, row, &ordinary);
+  const double T = context_of(rows[row].flags);
   char word[32];
   flag_word(word, rows[row].flags, "--first-tokens ");
   const bool text = !strcmp(word, "text");
@@ -68,25 +83,19 @@ static double run_q(const Results *r, int row, int seed) {
        k++) {
     const int of = k / r->seeds;
     const Run *run = run_at(r, of, k % r->seeds + 1);
-    int n = 0, m = 0;
     if (run->state != RUN_HELD || context_of(rows[of].flags) != T ||
         !strstr(rows[of].flags, other) != !strstr(rows[row].flags, other))
       continue;
-    /* the same for every token */
     if (text)
-      return 1 / T;
-    const double *count = result_find(&run->result, "text_q_N", &n),
-                 *value = result_find(&run->result, "text_q", &m);
-    for (int i = 0; count && value && i < n && i < m; i++)
-      if (count[i] == N)
-        q = value[i];
+      return 1 / T;            /* the same for every token */
+    q = told_q(&run->result, N);
   }
   return q > 0 && q <= 1 ? q : NAN;
 }
 
-/* The first of HOLDS looks in a row at `least` or more: 1 and its tokens; -1
- * and a bound: the last look's, or the first's of those at the end that find
- * it, too few. */
+/* The first of HOLDS looks in a row at `least` or more: 1 and its tokens;
+ * -1 and a bound: the last look's, or the first's of those at the end
+ * that find it, too few. */
 static int curve_onset(const double *tokens, const double *times, int n,
                        double least, double *found) {
   Onset o = {0};
@@ -106,8 +115,8 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
   int n = 0, m = 0, is = run_onset(r, row, seed, ONSET_SINK, &seen);
   if (run->state != RUN_HELD)
     return 0;
-  const double *when = result_find(&run->result, "curve_tokens", &n),
-               *times = result_find(&run->result, "curve_times_1", &m);
+  const double *when = result_find(&run->result, "curve_tokens", &n);
+  const double *times = result_find(&run->result, "curve_times_1", &m);
   if (!when || !times || n != m || n < 8)
     return 0;
   if (at != AT_HALF)
@@ -122,18 +131,19 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
 /* -----------------------------------------------------------------------------
  * 2  Laws
  *
- *   log(tokens to the onset) = sum of coefficients times terms + sigma z           z
- *                                                                                  normal
+ *   log(tokens to the onset) = sum of coefficients times terms + sigma z
  *
- * with censored runs as in onset.c, 2. The terms of a law, and how many numbers
- * it has, sigma and what is searched for among them:
+ * with z normal and censored runs as in onset.c, 2. How many numbers a law has,
+ * sigma and what is searched for among them, and its terms:
  *
- *   none      1                                   2
- *   N         1, log N                            3
- *   N bent    1, log N, max(0, log N - log N*)    5, N* in steps of a quarter of an octave
- *   line      t0 + c N: 1, log(1 + N c / t0)      3, the second's coefficient being 1
- *   q         1, log q                            3
- *   q, N      1, log q, log N                     4
+ *   none     2   1
+ *   N        3   1, log N
+ *   N bent   5   1, log N, max(0, log N - log N*), with N* in steps of a
+ *                quarter of an octave
+ *   line     3   t0 + c N: 1, log(1 + N c / t0), the coefficient of the second
+ *                being 1
+ *   q        3   1, log q
+ *   q, N     4   1, log q, log N
  *
  * Compared by AICc = -2 log likelihood + 2 k + 2 k (k + 1) / (n - k - 1), shown
  * over the least of them; by `foretells`, the log likelihood of the rows first-
@@ -142,16 +152,18 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
  * two; a run that the law holds for impossible costs MOST_LOST at the most.
  */
 enum { LAW_NONE, LAW_N, LAW_BENT, LAW_LINE, LAW_Q, LAW_Q_N, LAWS, PLANE = 3 };
-static const char *const LAW_NAMES[LAWS] = {"none", "N", "N bent", "line in N", "q", "q and N"};
-static const int LAW_TERMS[LAWS] = {1, 2, 3, 1, 2, 3}, LAW_NUMBERS[LAWS] = {2, 3, 5, 3, 3, 4};
+static const char *const LAW_NAMES[LAWS] = {
+  "none", "N", "N bent", "line in N", "q", "q and N"};
+static const int LAW_TERMS[LAWS] = {1, 2, 3, 1, 2, 3};
+static const int LAW_NUMBERS[LAWS] = {2, 3, 5, 3, 3, 4};
 static const double MOST_LOST = 50;
 
 /* Runs that have N, q and an onset or a bound of it. */
 typedef struct Seen {
   int n, row[RUNS_MOST];
-  double N[RUNS_MOST], q[RUNS_MOST], y[RUNS_MOST];         /* logarithms */
-  /* new: of a row first- */
-  bool censored[RUNS_MOST], new[RUNS_MOST];
+  double N[RUNS_MOST], q[RUNS_MOST], y[RUNS_MOST];   /* logarithms */
+  bool censored[RUNS_MOST];
+  bool new[RUNS_MOST];         /* of a row first- */
 } Seen;
 
 static void seen_of(Seen *s, const Results *r, const Item *item, int at) {
@@ -220,19 +232,8 @@ static double plane_look(Climb *c, const Plane *l, const Seen *s,
     d[K] = s->y[i] - plane_offset(l, s->N[i]);
     for (int k = 0; k <= K; k++)
       u += d[k] * p[k];
-    const bool later = s->censored[i];
-    const double rate = later ? hazard(u) : u,
-                 bend = later ? rate * (rate - u) : 1, h = p[K];
-    sum += later ? log_above(u) : log(h) - u * u / 2;
-    for (int k = 0; k <= K; k++) {
-      c->slope[k] -= rate * d[k];
-      for (int m = 0; m <= K; m++)
-        c->curve[k][m] += bend * d[k] * d[m];
-    }
-    if (!later) {
-      c->slope[K] += 1 / h;
-      c->curve[K][K] += 1 / (h * h);
-    }
+    sum += run_likelihood(u, p[K], s->censored[i]);
+    climb_add(c, d, u, p[K], s->censored[i]);
   }
   return sum;
 }
@@ -262,12 +263,12 @@ static bool plane_fit_at(Plane *l, const Seen *s, const bool *but) {
         next[k] = p[k] + share * step[k];
       now = next[K] > 0 ? plane_look(&tried, l, s, but, next) : -INFINITY;
     }
-    gain = now >= top ? now - top : 0;
-    if (now >= top) {
-      memcpy(p, next, sizeof p);
-      top = now;
-      c = tried;
-    }
+    if (!(now >= top))
+      break;
+    gain = now - top;
+    memcpy(p, next, sizeof p);
+    top = now;
+    c = tried;
   }
   l->sigma = 1 / p[K];
   for (int k = 0; k < K; k++)
@@ -293,18 +294,22 @@ static bool plane_fit(Plane *best, const Seen *s, int kind, const bool *but) {
 
 static double plane_aicc(const Plane *l, int n) {
   const double k = LAW_NUMBERS[l->kind];
-  return n > k + 1 ? 2 * (k - l->likelihood) + 2 * k * (k + 1) / (n - k - 1)
-                   : NAN;
+  if (n > k + 1)
+    return 2 * (k - l->likelihood) + 2 * k * (k + 1) / (n - k - 1);
+  return NAN;
 }
 
 /* The log likelihood of the runs that were left out. */
 static double plane_foretells(const Plane *l, const Seen *s, const bool *out) {
   double sum = 0;
   for (int i = 0; i < s->n; i++) {
+    if (!out[i])
+      continue;
     const double u = (s->y[i] - plane_at(l, s->N[i], s->q[i])) / l->sigma;
-    if (out[i])
-      sum += fmax(-MOST_LOST,
-                  s->censored[i] ? log_above(u) : -log(l->sigma) - u * u / 2);
+    if (s->censored[i])
+      sum += fmax(-MOST_LOST, log_above(u));
+    else
+      sum += fmax(-MOST_LOST, -log(l->sigma) - u * u / 2);
   }
   return sum;
 }
@@ -331,38 +336,50 @@ static double plane_row_out(const Seen *s, int kind) {
 static double plane_held(const Plane *l, Seen *room, const Seen *s, int k,
                          double value) {
   const bool by_q = l->kind != LAW_N && k == 1;
-  Plane at = {.kind = l->kind != LAW_Q_N ? LAW_NONE : by_q ? LAW_N : LAW_Q};
+  Plane at = {.kind = LAW_NONE};
+  if (l->kind == LAW_Q_N)
+    at.kind = by_q ? LAW_N : LAW_Q;
   *room = *s;
   for (int i = 0; i < s->n; i++)
     room->y[i] -= value * (by_q ? s->q[i] : s->N[i]);
   return plane_fit_at(&at, room, NULL) ? at.likelihood : -INFINITY;
 }
 
+/* Twice what that is below the law's own likelihood. */
+static double plane_falls(const Plane *l, Seen *room, const Seen *s, int k,
+                          double value) {
+  return 2 * (l->likelihood - plane_held(l, room, s, k, value));
+}
+
 /* The 95 % interval of coefficient k of such a law by its profile, as
- * law_interval has it. */
+ * law_interval has it; NAN where there is no memory. */
 static void plane_interval(const Plane *l, const Seen *s, int k, double *low,
                            double *high) {
   enum { FAR = 100 };
-  const double nu = fmax(1, s->n - LAW_NUMBERS[l->kind] + 1),
-               t = student_quantile(1 - LEVEL / 2, nu),
-               reach = s->n * log1p(t * t / nu);
+  const double nu = fmax(1, s->n - LAW_NUMBERS[l->kind] + 1);
+  const double t = student_quantile(1 - LEVEL / 2, nu);
+  const double reach = s->n * log1p(t * t / nu);
   Seen *room = malloc(sizeof *room);
-  for (int side = -1; side <= 1; side += 2) {
+  *low = *high = NAN;
+  for (int side = -1; room && side <= 1; side += 2) {
     double in = 0, out = 0.01;
-    while (
-        room && out < FAR &&
-        2 * (l->likelihood - plane_held(l, room, s, k, l->at[k] + side * out)) <
-            reach) {
+    while (out < FAR &&
+           plane_falls(l, room, s, k, l->at[k] + side * out) < reach) {
       in = out;
       out *= 2;
     }
-    for (int i = 0; room && i < 25 && out < FAR; i++) {
+    for (int i = 0; i < 25 && out < FAR; i++) {
       const double middle = (in + out) / 2;
-      const double now = plane_held(l, room, s, k, l->at[k] + side * middle);
-      *(2 * (l->likelihood - now) < reach ? &in : &out) = middle;
+      if (plane_falls(l, room, s, k, l->at[k] + side * middle) < reach)
+        in = middle;
+      else
+        out = middle;
     }
-    *(side < 0 ? low : high) = out < FAR ? l->at[k] + side * in
-                                         : side * HUGE_VAL;
+    const double end = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
+    if (side < 0)
+      *low = end;
+    else
+      *high = end;
   }
   free(room);
 }
@@ -373,7 +390,9 @@ static void plane_interval(const Plane *l, const Seen *s, int k, double *low,
 /* "1.66M N^0.12 [0.02, 0.22] q^-1.33 [..]". */
 static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
   static const char *const names[LAWS][PLANE] = {
-    [LAW_N] = {"", "N"}, [LAW_BENT] = {"", "N", "(N/N*)"}, [LAW_Q] = {"", "q"},
+    [LAW_N] = {"", "N"},
+    [LAW_BENT] = {"", "N", "(N/N*)"},
+    [LAW_Q] = {"", "q"},
     [LAW_Q_N] = {"", "q", "N"}};
   const double at_1 = exp(l->at[0]) / 1e6;
   size_t n = (size_t)snprintf(to, room, "%.2fM", at_1);
@@ -397,12 +416,30 @@ static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
     snprintf(to + n, room - n, " beyond N* = %.0f", exp(l->place));
 }
 
+/* The row of a law: its AICc over the least, and how well it foretells; l is
+ * NULL where the runs do not determine it. */
+static void plane_cells(Cell *cell, const Plane *l, int kind, const Seen *s,
+                        double least, bool new) {
+  Plane old;
+  snprintf(cell[0], CELL, "%s", LAW_NAMES[kind]);
+  snprintf(cell[1], CELL, "%d", LAW_NUMBERS[kind]);
+  if (!l) {
+    snprintf(cell[2], CELL, "not determined");
+    return;
+  }
+  snprintf(cell[2], CELL, "%.1f", plane_aicc(l, s->n) - least);
+  if (new && plane_fit(&old, s, kind, s->new))
+    snprintf(cell[3], CELL, "%.1f", plane_foretells(&old, s, s->new));
+  snprintf(cell[4], CELL, "%.1f", plane_row_out(s, kind));
+  snprintf(cell[5], CELL, "%.2f", l->sigma);
+}
+
 /* The laws of the onset at a threshold, a line each. */
 static void firstness_laws(Bytes *out, const Results *r, const Item *item,
                            int at, bool markdown, Error *e) {
   static const char *const heads[] = {
-      "law",       "numbers", "AICc, over the least", "predicts first-",
-      "a row out", "sigma"};
+    "law", "numbers", "AICc, over the least", "predicts first-", "a row out",
+    "sigma"};
   Seen *s = grab(1, sizeof *s, e);
   Grid g = grid_make(LAWS, heads, 6, e);
   Plane law[LAWS];
@@ -420,26 +457,15 @@ static void firstness_laws(Bytes *out, const Results *r, const Item *item,
     censored += s->censored[i];
     new += s->new[i];
   }
-  for (int k = 0; k < LAWS && !e->status; k++) {
-    Cell *cell = &g.cell[(k + 1) * ACROSS];
-    Plane old;
-    snprintf(cell[0], CELL, "%s", LAW_NAMES[k]);
-    snprintf(cell[1], CELL, "%d", LAW_NUMBERS[k]);
-    snprintf(cell[2], CELL, is[k] ? "%.1f" : "not determined",
-             is[k] ? plane_aicc(&law[k], s->n) - least : 0);
-    if (!is[k])
-      continue;
-    if (new && plane_fit(&old, s, k, s->new))
-      snprintf(cell[3], CELL, "%.1f", plane_foretells(&old, s, s->new));
-    snprintf(cell[4], CELL, "%.1f", plane_row_out(s, k));
-    snprintf(cell[5], CELL, "%.2f", law[k].sigma);
-  }
+  for (int k = 0; k < LAWS && !e->status; k++)
+    plane_cells(&g.cell[(k + 1) * ACROSS], is[k] ? &law[k] : NULL, k, s, least,
+                new > 0);
   if (!e->status) {
-    bytes_print(
-        out, e,
-        "\nOnset %s times even: %d runs, %d censored, %d of rows first-.\n\n",
-        AT_HEADS[at], s->n, censored, new);
-    (markdown ? grid_markdown : grid_text)(&g, out, e);
+    bytes_print(out, e,
+                "\nOnset %s times even: %d runs, %d censored, %d of rows "
+                "first-.\n\n",
+                AT_HEADS[at], s->n, censored, new);
+    grid_show(&g, out, markdown, e);
   }
   for (int k = 0; k < LAWS && !e->status && at == AT_2; k++) {
     char text[240];
@@ -453,7 +479,8 @@ static void firstness_laws(Bytes *out, const Results *r, const Item *item,
   free(g.cell);
 }
 
-/* "3.21 3.71 2.21: 2.97", as onset_cell, at a threshold; its geometric mean. */
+/* The geometric mean of a row's onsets at a threshold, into a cell. Returns it,
+ * below 0 where it is a bound, NAN where there is none. */
 static double threshold_cell(Cell to, const Results *r, int row, int at) {
   double sum = 0, tokens;
   int n = 0, is = 1;
@@ -466,18 +493,18 @@ static double threshold_cell(Cell to, const Results *r, int row, int at) {
     if (one < 0)
       is = -1;
   }
-  if (n)
-    million_text(to, CELL, is, exp(sum / n));
-  return n ? is * exp(sum / n) : NAN;
+  if (!n)
+    return NAN;
+  million_text(to, CELL, is, exp(sum / n));
+  return is * exp(sum / n);
 }
 
 /* Row by row: N, q, and the mean onsets at all thresholds. */
 static void firstness_rows(Bytes *out, const Results *r, const Item *item,
                            bool markdown, Error *e) {
-  static const char *const heads[] = {"row",       "N",
-                                      "q",         "at 1.5",
-                                      "at 2",      "at 3",
-                                      "half-rise", "unseen first, x even"};
+  static const char *const heads[] = {
+    "row", "N", "q", "at 1.5", "at 2", "at 3", "half-rise",
+    "unseen first, x even"};
   Grid g = grid_make(item->count, heads, 8, e);
   int kept = 1;
   for (int i = 0; i < item->count && !e->status; i++) {
@@ -502,11 +529,12 @@ static void firstness_rows(Bytes *out, const Results *r, const Item *item,
     bytes_print(out, e,
                 "\nOnsets in million tokens, geometric means over seeds; > "
                 "where a run is censored.\n\n");
-    (markdown ? grid_markdown : grid_text)(&g, out, e);
+    grid_show(&g, out, markdown, e);
   }
   free(g.cell);
 }
 
+/* Have all of a row's runs ended? */
 static bool row_whole(const Results *r, int row) {
   int state[RUN_STATES] = {0};
   count_runs(r, row, seeds_of(r, row), state);
@@ -514,41 +542,57 @@ static bool row_whole(const Results *r, int row) {
 }
 
 /* What firstness.txt foretells of pairs: sets matched in q, or at q = 1, and by
- * how much their means may differ. Returns how many are judged; *beyond: those
- * that differ by more. */
+ * how much their means may differ. */
+static const struct {
+  const char *a, *b;
+  double most;
+} MATCHED[] = {
+  {"first-absent-125", "onset-1", 2.5},
+  {"first-absent-64", "onset-1", 2.5},
+  {"first-absent-32", "onset-1", 2.5},
+  {"first-absent-16", "onset-1", 2.5},
+  {"first-absent-125", "first-absent-16", 2.5},
+  {"first-q50-16", "first-q50-wide", 2},
+  {"first-q20-16", "first-q20-wide", 2},
+  {"first-2p-0", "first-2p-half", 2},
+  {"first-2p-0", "first-2p-1", 2},
+  {"first-2p-half", "first-2p-1", 2},
+  {"onset-64", "first-q50-16", 2},
+  {"onset-256", "first-q20-16", 2}};
+
+/* What is said of a pair; far: it differs by more than it may. */
+static const char *pair_says(const Results *r, int a, int b, bool open,
+                             bool far) {
+  if (open)
+    return ", not judged: a run is censored";
+  if (!far)
+    return "";
+  if (row_whole(r, a) && row_whole(r, b))
+    return ": falsified";
+  return ": beyond it so far";
+}
+
+/* The pairs, a line each. Returns how many are judged; *beyond: those that
+ * differ by more than they may. */
 static int firstness_pairs(Bytes *out, const Results *r, bool markdown,
                            int *beyond, Error *e) {
-  static const struct {
-    const char *a, *b;
-    double most;
-  } PAIRS[] = {
-    {"first-absent-125", "onset-1", 2.5}, {"first-absent-64", "onset-1", 2.5},
-    {"first-absent-32", "onset-1", 2.5}, {"first-absent-16", "onset-1", 2.5},
-    {"first-absent-125", "first-absent-16", 2.5},
-    {"first-q50-16", "first-q50-wide", 2},
-    {"first-q20-16", "first-q20-wide", 2}, {"first-2p-0", "first-2p-half", 2},
-    {"first-2p-0", "first-2p-1", 2}, {"first-2p-half", "first-2p-1", 2},
-    {"onset-64", "first-q50-16", 2}, {"onset-256", "first-q20-16", 2}};
   int n = 0, told = 0;
   *beyond = 0;
-  for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS && !e->status; i++) {
-    const int a = experiments_row(r->x, PAIRS[i].a),
-              b = experiments_row(r->x, PAIRS[i].b);
+  for (size_t i = 0; i < sizeof MATCHED / sizeof *MATCHED && !e->status; i++) {
+    const int a = experiments_row(r->x, MATCHED[i].a);
+    const int b = experiments_row(r->x, MATCHED[i].b);
     Cell one = "", other = "";
-    const double x = a < 0 ? NAN : threshold_cell(one, r, a, AT_2),
-                 y = b < 0 ? NAN : threshold_cell(other, r, b, AT_2);
+    if (a < 0 || b < 0)
+      continue;
+    const double x = threshold_cell(one, r, a, AT_2);
+    const double y = threshold_cell(other, r, b, AT_2);
     if (isnan(x) || isnan(y))
       continue;
     const double ratio = fmax(fabs(x / y), fabs(y / x));
     /* a bound above the other mean makes the ratio a bound as well */
-    const bool bound = (x < 0 && -x >= fabs(y)) || (y < 0 && -y >= fabs(x)),
-               open = x < 0 || y < 0;
-    const bool far = !open && ratio > PAIRS[i].most;
-    const char *said = open   ? ", not judged: a run is censored"
-                       : !far ? ""
-                       : row_whole(r, a) && row_whole(r, b)
-                           ? ": falsified"
-                           : ": beyond it so far";
+    const bool bound = (x < 0 && -x >= fabs(y)) || (y < 0 && -y >= fabs(x));
+    const bool open = x < 0 || y < 0;
+    const bool far = !open && ratio > MATCHED[i].most;
     if (!told++)
       bytes_print(out, e,
                   "\nThese onsets are predicted to lie near each other:\n%s",
@@ -556,12 +600,14 @@ static int firstness_pairs(Bytes *out, const Results *r, bool markdown,
     *beyond += far;
     n += !open;
     bytes_print(out, e, "%s%s %s, %s %s: %s%.2f times, of at most %.1f%s\n",
-                markdown ? "- " : "", PAIRS[i].a, one, PAIRS[i].b, other,
-                bound ? ">" : "", ratio, PAIRS[i].most, said);
+                markdown ? "- " : "", MATCHED[i].a, one, MATCHED[i].b, other,
+                bound ? ">" : "", ratio, MATCHED[i].most,
+                pair_says(r, a, b, open, far));
   }
   return n;
 }
 
+/* Item firstness: its rows, the laws at three thresholds, and the pairs. */
 static int firstness_text(Bytes *out, const Results *r, const Item *item,
                           bool markdown, Error *e) {
   Bytes line = {0};
@@ -570,13 +616,13 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item,
   for (int at = AT_1_5; at <= AT_3; at++)
     firstness_laws(out, r, item, at, markdown, e);
   bytes_print(out, e, "\n");
-  bytes_print(
-      &line, e,
-      "A law gives the median of a lognormal onset; a run without a sink "
-      "counts as later (firstness.c). numbers: how many are fitted. predicts: "
-      "the log likelihood of the rows first- by the law fitted without them; a "
-      "row out: of each row by the others'. More is better of these two. "
-      "half-rise: half way from even to the mean of the last quarter.");
+  bytes_print(&line, e,
+              "A law gives the median of a lognormal onset; a run without a "
+              "sink counts as later (firstness.c). numbers: how many are "
+              "fitted. predicts: the log likelihood of the rows first- by the "
+              "law fitted without them; a row out: of each row by the others'. "
+              "More is better of these two. half-rise: half way from even to "
+              "the mean of the last quarter.");
   wrapped(out, 0, WIDTH, "", &line, e);
   firstness_pairs(out, r, markdown, &beyond, e);
   bytes_free(&line);
@@ -586,30 +632,39 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item,
 /* The kinds of rows given-KIND-N with the null place of each; softmax's rows
  * are item onset's. */
 enum { NULLS = 7, NULL_NS = 4 };
-static const char *const NULL_KINDS[NULLS][2] = {{"onset", "softmax, token 1"}, {"k", "K bias, *"},
-  {"logit", "learned logit, *"}, {"zero", "zero logit, *"}, {"xsa", "XSA, diagonal"},
-  {"token", "sink token, x*"}, {"sigmoid", "sigmoid, token 1"}};
+static const char *const NULL_KINDS[NULLS][2] = {
+  {"onset", "softmax, token 1"},
+  {"k", "K bias, *"},
+  {"logit", "learned logit, *"},
+  {"zero", "zero logit, *"},
+  {"xsa", "XSA, diagonal"},
+  {"token", "sink token, x*"},
+  {"sigmoid", "sigmoid, token 1"}};
+
+/* Which onset is that of kind k's null: softmax's null is its sink. */
+static int null_of(int k) { return k ? ONSET_NULL : ONSET_SINK; }
 
 /* Finds the row of kind k with the first token from 1, 16, 256, or the text's
  * own (at = 0 .. 3). Returns what row_onset does. */
 static int null_onset(const Results *r, int k, int at, int *row, double *mean) {
   static const char *const places[NULL_NS] = {"1", "16", "256", "text"};
+  const char *place = places[at];
   char name[64];
+  if (!k && at == NULL_NS - 1)
+    place = "natural";         /* item onset's row of that name */
   snprintf(name, sizeof name, k ? "given-%s-%s" : "%s-%s", NULL_KINDS[k][0],
-           !k && at == NULL_NS - 1 ? "natural" : places[at]);
+           place);
   *row = experiments_row(r->x, name);
-  return *row < 0 ? 0 : row_onset(r, *row, k ? ONSET_NULL : ONSET_SINK, mean);
+  if (*row < 0)
+    return 0;
+  return row_onset(r, *row, null_of(k), mean);
 }
 
 /* Item given: the onset at the null place by kind and N. */
 static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
-  static const char *const heads[] = {"onset at the null, million tokens",
-                                      "N = 1",
-                                      "N = 16",
-                                      "N = 256",
-                                      "natural text",
-                                      "256 / 1",
-                                      "text / 1"};
+  static const char *const heads[] = {
+    "onset at the null, million tokens", "N = 1", "N = 16", "N = 256",
+    "natural text", "256 / 1", "text / 1"};
   Grid g = grid_make(NULLS, heads, 7, e);
   int kept = 1;
   for (int k = 0; k < NULLS && !e->status; k++) {
@@ -621,15 +676,12 @@ static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
     for (int p = 0; p < NULL_NS; p++) {
       is[p] = null_onset(r, k, p, &row, &mean[p]);
       if (is[p]) {
-        onset_cell(cell[1 + p], r, row, k ? ONSET_NULL : ONSET_SINK);
+        onset_cell(cell[1 + p], r, row, null_of(k));
         any = true;
       }
       if (p < 2 || !is[0] || !is[p] || is[0] + is[p] < 0)
         continue;
-      snprintf(cell[3 + p], CELL, "%s%.2f",
-               is[p] < 0   ? ">"
-               : is[0] < 0 ? "<"
-                           : "",
+      snprintf(cell[3 + p], CELL, "%s%.2f", bound_mark(is[p], is[0]),
                mean[p] / mean[0]);
     }
     kept += any;
@@ -637,7 +689,7 @@ static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
   if (!e->status) {
     g.rows = kept;
     bytes_print(out, e, "\n");
-    (markdown ? grid_markdown : grid_text)(&g, out, e);
+    grid_show(&g, out, markdown, e);
   }
   free(g.cell);
   return e->status;
@@ -647,8 +699,8 @@ static int given_text(Bytes *out, const Results *r, bool markdown, Error *e) {
  * small model has. */
 static int large_text(Bytes *out, const Results *r, const Item *item,
                       bool markdown, Error *e) {
-  static const char *const heads[] = {"claim", "small", "by",
-                                      "ten times larger", "by"};
+  static const char *const heads[] = {
+    "claim", "small", "by", "ten times larger", "by"};
   const Experiments *x = r->x;
   const int of = (int)(item - x->item);
   Grid g = grid_make(x->claims, heads, 5, e);
@@ -661,11 +713,10 @@ static int large_text(Bytes *out, const Results *r, const Item *item,
                                x->claim[i].name + 6);
     snprintf(cell[0], CELL, "%s", x->claim[i].name + 6);
     for (int k = 0; k < 2; k++) {
-      const Judged *j = k           ? &r->judged[i]
-                        : small < 0 ? NULL
-                                    : &r->judged[small];
-      if (!j)
+      const int claim = k ? i : small;
+      if (claim < 0)
         continue;
+      const Judged *j = &r->judged[claim];
       snprintf(cell[1 + 2 * k], CELL, "%s", verdict_text(j));
       if (!isnan(j->estimate))
         snprintf(cell[2 + 2 * k], CELL, "%.3f", j->estimate);
@@ -673,11 +724,11 @@ static int large_text(Bytes *out, const Results *r, const Item *item,
   }
   if (!e->status) {
     g.rows = kept;
-    bytes_print(
-        out, e,
-        "\nBy how much each holds in its own direction. The small model's "
-        "first token is the fixed one,\nthe larger one's is one of 16.\n\n");
-    (markdown ? grid_markdown : grid_text)(&g, out, e);
+    bytes_print(out, e,
+                "\nBy how much each holds in its own direction. The small "
+                "model's first token is the fixed one,\nthe larger one's is "
+                "one of 16.\n\n");
+    grid_show(&g, out, markdown, e);
   }
   free(g.cell);
   return e->status;

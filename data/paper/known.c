@@ -12,19 +12,22 @@
  * tokens that never were tell whether that needs memory, and a row that sees
  * token 1 alone whether it must be itself.
  *
- * Contents   1 Tokens that were first, and others    2 eval --isolate: a row that sees itself alone
- *            3 Ranks and a linear probe    4 eval --probe: which block tells    5 eval
+ * Contents   1 Tokens that were first, and others
+ *            2 eval --isolate: a row that sees itself alone
+ *            3 Ranks and a linear probe    4 eval --probe: which block tells
+ *            5 What eval says of it
  */
 
 /* -----------------------------------------------------------------------------
  * 1  Tokens that were first, and others
  */
 enum { WAS_FIRST, NEVER_FIRST, OF_TEXT, TOKENS_AT };
-static const char *const TOKENS_SAY[TOKENS_AT] = {"first in training", "never first", "the text's"};
+static const char *const TOKENS_SAY[TOKENS_AT] = {
+  "first in training", "never first", "the text's"};
 static const char *const TOKENS_NAME[TOKENS_AT] = {"seen", "other", "text"};
 
-/* What a training drew its first token from (--first-tokens, or <|fix|>), and
- * the rest. */
+/* What a training drew its first token from (--first-tokens, or
+ * <|fix|>), and the rest. */
 typedef struct Firsts {
   Data of[OF_TEXT];            /* the data of s, but for `first` */
   bool is[TOKENS_AT];          /* is there such a token? */
@@ -52,19 +55,20 @@ static int firsts_draw(Data *to, const Data *d, const Source *s, int T,
   return e->status;
 }
 
+/* The data for each kind of token. On success firsts_close must follow. */
 static int firsts_open(Firsts *f, const Data *d, const Source *s,
                        const char *flag, Error *e) {
-  char own[sizeof s->first_tokens];
-  /* --ids are read as they are */
-  const bool any = s->first_tokens[0] != 0;
-  snprintf(own, sizeof own, "%s",
-           any && s->first_own[0] ? s->first_own : s->first_tokens);
+  /* as in training; "" where --ids are read as they are */
+  char own[sizeof s->first_tokens] = "";
+  if (s->first_tokens[0])
+    snprintf(own, sizeof own, "%s",
+             s->first_own[0] ? s->first_own : s->first_tokens);
   *f = (Firsts){.source = *s, .is = {[OF_TEXT] = true}};
   for (int k = 0; k < OF_TEXT; k++) {
     snprintf(f->source.first_own, sizeof own, "%s", own);
     snprintf(f->source.first_tokens, sizeof own, "%s",
              k == NEVER_FIRST && *own ? "other" : own);
-    /* no others: not looked at */
+    /* it fails where there are no others: they are not looked at */
     firsts_draw(&f->of[k], d, &f->source, 0, &(Error){0});
   }
   snprintf(f->source.first_tokens, sizeof own, "%s", own);
@@ -79,14 +83,14 @@ static int firsts_open(Firsts *f, const Data *d, const Source *s,
               flag, fixed_at(&f->source));
 }
 
-/* ids [n,T] of held sequences whose first token is of kind k; how many there
- * are. */
+/* ids [n,T] of held sequences whose first token is of kind k. Returns how many
+ * there are. */
 static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids,
                        Error *e) {
-  int starts, *targets = grab((idx)n * T, sizeof(int), e);
-  int got = targets ? data_probe(&f->of[k], &f->source, INPUT_NATURAL, n, T,
-                                 ids, targets, &starts)
-                    : 0;
+  int starts, got = 0, *targets = grab((idx)n * T, sizeof(int), e);
+  if (targets)
+    got = data_probe(&f->of[k], &f->source, INPUT_NATURAL, n, T, ids, targets,
+                     &starts);
   free(targets);
   if (!got)
     none_held(&f->of[k], T, e);
@@ -105,22 +109,28 @@ static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids,
  * stay visible: row 1 sees them too.
  */
 enum { UNTOUCHED, ITSELF, ONLY_FIRST, ONLY_DRAWN, TREATMENTS };
-static const char *const TREATED_SAYS[TREATMENTS] = {"all up to it", "itself alone",
-                                                     "token 1 alone", "a drawn one"};
-static const char *const TREATED_NAME[TREATMENTS] = {"untouched", "itself", "token1", "drawn"};
+static const char *const TREATED_SAYS[TREATMENTS] = {
+  "all up to it", "itself alone", "token 1 alone", "a drawn one"};
+static const char *const TREATED_NAME[TREATMENTS] = {
+  "untouched", "itself", "token1", "drawn"};
 enum { ISOLATED = 6 };
 static const Column ISOLATED_COLUMNS[ISOLATED] = {
-  {"alpha_1", "alpha_1", "%.3f", 7, 1}, {"sink_1", "Sink_1", "%.1f%%", 7, 100},
-  {"norm_1",  "norm_1",  "%.2f", 7, 1}, {"alpha_t", "alpha_T", "%.3f", 7, 1},
-  {"sink_t",  "Sink_T",  "%.1f%%", 7, 100}, {"norm_t", "norm_T", "%.2f", 7, 1}};
+  {"alpha_1", "alpha_1", "%.3f",   7, 1},
+  {"sink_1",  "Sink_1",  "%.1f%%", 7, 100},
+  {"norm_1",  "norm_1",  "%.2f",   7, 1},
+  {"alpha_t", "alpha_T", "%.3f",   7, 1},
+  {"sink_t",  "Sink_T",  "%.1f%%", 7, 100},
+  {"norm_t",  "norm_T",  "%.2f",   7, 1}};
 
-/* Row `row` of sequence b sees in the first blocks, of rows `first` and on,
- * sees[b] alone. */
+/* Row `row` of sequence b sees in the first blocks, of rows `first`
+ * and on, sees[b] alone. */
 typedef struct Isolation {
   int blocks, first, row;
   const int *sees;
 } Isolation;
 
+/* Acts.hide: the keys lo .. lo + n - 1 of row i, of sequence b in block l, that
+ * the row is not to see lose their score. */
 static void isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n,
                          real *z) {
   const Isolation *x = a->isolation;
@@ -140,26 +150,30 @@ typedef struct Isolated {
   double x[TOKENS_AT][TREATMENTS][ISOLATED];
 } Isolated;
 
-/* What is worked on: maps [batch,H,N,S] of a block, norms [L,N] summed over
- * sequences. */
+/* What is worked on. */
 typedef struct Isolating {
-  Model *m; const Settings *s; Acts a; Isolation mask;
+  Model *m;
+  const Settings *s;
+  Acts a;
+  Isolation mask;
   int n, T, batch;
-  int *ids, *sees[TREATMENTS];                             /* [n,T]; [n] each */
-  real *map; Probe *probe; double *norm;
+  int *ids;                    /* [n,T] */
+  int *own;                    /* [n] the text's own tokens at T */
+  int *sees[TREATMENTS];       /* [n] each */
+  real *map;                   /* [batch,H,N,S] of a block */
+  Probe *probe;                /* [L] */
+  double *norm;                /* [L,N] summed over sequences */
 } Isolating;
 
+/* 2 where row T of --isolate T has no later row, or does not see token 1. */
 static int isolate_check(const Settings *s, const Model *m, int T, Error *e) {
   const Config *c = &m->c;
   const int first = config_rows(c, T) - T, t = s->isolate, w = c->window;
   if (t >= T)
-    return fail(
-        e, 2,
-        "--isolate %d: must be before the last token of --T %d. Try: --%s %d",
-        t, T, T > 1 ? "isolate" : "T",
-        T > 2   ? T / 2
-        : T > 1 ? 1
-                : 64);
+    return fail(e, 2,
+                "--isolate %d: must be before the last token of --T %d. Try: "
+                "--%s %d",
+                t, T, T > 1 ? "isolate" : "T", T > 1 ? T / 2 : 64);
   if (s->input != INPUT_NATURAL)
     return fail(e, 2,
                 "--isolate: works only on natural input. Try: --input natural");
@@ -180,8 +194,9 @@ static double isolate_even(const Model *m, int T, int t) {
   for (int l = 0; l < c->layers; l++)
     for (idx i = first + t; block_attends(m, l) && i < N; i++) {
       int window = m->layer[l].window;
-      idx seen = keys_seen(c, window, N, i) + (c->extra ? 1 : 0);
-      sum += visible(c, window, i, first) ? 1.0 / (double)seen : 0;
+      idx seen = keys_seen(c, window, N, i) + (c->extra != EXTRA_NONE);
+      if (visible(c, window, i, first))
+        sum += 1.0 / (double)seen;
     }
   return sum / blocks_attending(m) / (T - t);
 }
@@ -190,13 +205,15 @@ static double isolate_even(const Model *m, int T, int t) {
  * must not pass for no sink: it makes both numbers NaN. */
 static void isolated_maps(const Isolating *w, int B, double *x) {
   const Config *c = &w->m->c;
-  const idx N = config_rows(c, w->T), S = config_columns(c, w->T),
-            from = N - w->T + w->s->isolate;
+  const idx N = config_rows(c, w->T), S = config_columns(c, w->T);
+  const idx from = N - w->T + w->s->isolate;
   for (idx bh = 0; bh < (idx)B * c->heads; bh++)
     for (int k = 0; k < 2; k++) {
-      idx column = S - w->T + (k ? w->s->isolate - 1 : 0);
-      double alpha = 0,
-             share = 1.0 / (w->n * (double)c->heads * blocks_attending(w->m));
+      idx column = S - w->T;
+      if (k)
+        column += w->s->isolate - 1;
+      double share = 1.0 / (w->n * (double)c->heads * blocks_attending(w->m));
+      double alpha = 0;
       for (idx i = from; i < N; i++)
         alpha += (double)w->map[(bh * N + i) * S + column] / (double)(N - from);
       x[3 * k] += share * alpha;
@@ -204,8 +221,8 @@ static void isolated_maps(const Isolating *w, int B, double *x) {
     }
 }
 
-/* Norm of a row [N] over the mean of those from `first` on that are neither it
- * nor `but`. */
+/* Norm of a row [N] over the mean of those from `first` on that are
+ * neither it nor `but`. */
 static double isolated_ratio(const double *norm, idx N, idx first, idx row,
                              idx but) {
   double sum = 0;
@@ -221,8 +238,8 @@ static double isolated_ratio(const double *norm, idx N, idx first, idx row,
 /* All n sequences under one treatment. */
 static int isolated_run(Isolating *w, int how, double *x, Error *e) {
   const Config *c = &w->m->c;
-  const idx N = config_rows(c, w->T), first = N - w->T,
-            rows[2] = {first, w->mask.row};
+  const idx N = config_rows(c, w->T), first = N - w->T;
+  const idx rows[2] = {first, w->mask.row};
   memset(w->norm, 0, (size_t)(c->layers * N) * sizeof *w->norm);
   w->a.hide = how == UNTOUCHED ? NULL : isolate_hide;
   for (int b0 = 0; b0 < w->n && !model_fault(w->m, e); b0 += w->batch) {
@@ -238,49 +255,75 @@ static int isolated_run(Isolating *w, int how, double *x, Error *e) {
     }
   }
   for (int k = 0; k < 2; k++)
-    for (int l = 0; l < c->layers; l++)
-      x[3 * k + 2] = larger(x[3 * k + 2],
-                            isolated_ratio(w->norm + l * N, N, first, rows[k],
-                                           rows[!k]));
+    for (int l = 0; l < c->layers; l++) {
+      double ratio = isolated_ratio(w->norm + l * N, N, first, rows[k],
+                                    rows[!k]);
+      x[3 * k + 2] = larger(x[3 * k + 2], ratio);
+    }
   return model_fault(w->m, e);
 }
 
-/* Every token at T under every treatment, where evaluate has taken sequences of
- * T tokens. */
+/* Room for n sequences of held text, these sequences, and what their rows T see
+ * under each treatment. */
+static int isolating_open(Isolating *w, const Firsts *f, int n, Error *e) {
+  const Config *c = &w->m->c;
+  const int T = w->T, first = config_rows(c, T) - T, t = w->s->isolate;
+  const idx N = config_rows(c, T), S = config_columns(c, T);
+  Rng rng = {hash64((uint64_t)w->s->train.seed, "isolate", 7)};
+  w->ids = grab((idx)n * (T + TREATMENTS + 1), sizeof(int), e);
+  w->norm = grab(c->layers * N, sizeof(double), e);
+  w->probe = grab(c->layers, sizeof(Probe), e);
+  w->batch = evaluation_batch(w->m, n, T, e);
+  w->map = grab(w->batch * (idx)c->heads * N * S, sizeof(real), e);
+  if (!e->status && !acts_create(&w->a, w->m, w->batch, T, ACTS_ONE, e))
+    w->n = firsts_feed(f, WAS_FIRST, n, T, w->ids, e);
+  if (e->status)
+    return e->status;
+  w->own = w->ids + (idx)n * T;
+  for (int k = 0; k < TREATMENTS; k++)
+    w->sees[k] = w->own + (k + 1) * (idx)n;
+  for (int l = 0; l < c->layers; l++)
+    w->probe[l].metric = w->map;
+  for (int b = 0; b < w->n; b++) {
+    w->own[b] = w->ids[(idx)b * T + t - 1];
+    w->sees[ITSELF][b] = w->mask.row;
+    w->sees[ONLY_FIRST][b] = w->sees[ONLY_DRAWN][b] = first;
+    if (t > 2)
+      w->sees[ONLY_DRAWN][b] += 1 + (int)rng_below(&rng, (uint64_t)t - 2);
+  }
+  return 0;
+}
+
+/* Tokens of kind k at T under every treatment; NAN where there are none. */
+static void isolated_tokens(Isolating *w, const Firsts *f, int k,
+                            double x[TREATMENTS][ISOLATED], Error *e) {
+  const int t = w->s->isolate;
+  for (int b = 0; b < w->n && f->is[k]; b++) {
+    int *at = &w->ids[(idx)b * w->T + t - 1];
+    if (k == OF_TEXT)
+      *at = w->own[b];
+    else
+      *at = fixed_id(&f->of[k], HELD_SEED + (uint64_t)t, (uint64_t)b);
+  }
+  for (int how = 0; how < TREATMENTS && f->is[k] && !e->status; how++)
+    isolated_run(w, how, x[how], e);
+  for (int i = 0; !f->is[k] && i < TREATMENTS * ISOLATED; i++)
+    x[i / ISOLATED][i % ISOLATED] = NAN;
+}
+
+/* Every token at T under every treatment, where evaluate has taken
+ * sequences of T tokens. */
 static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s,
                    int n, int T, Error *e) {
-  const Config *c = &m->c;
-  const int first = config_rows(c, T) - T, t = s->isolate;
-  Isolating w = {.m = m,
-                 .s = s,
-                 .T = T,
-                 .mask = {s->isolate_blocks, first, first + t - 1, NULL}};
-  Rng rng = {hash64((uint64_t)s->train.seed, "isolate", 7)};
+  const int first = config_rows(&m->c, T) - T, t = s->isolate;
+  Isolating w = {.m = m, .s = s, .T = T};
   Firsts f;
+  w.mask = (Isolation){s->isolate_blocks, first, first + t - 1, NULL};
   *out = (Isolated){0};
   if (isolate_check(s, m, T, e) || firsts_open(&f, d, &s->data, "isolate", e))
     return e->status;
-  idx N = config_rows(c, T), S = config_columns(c, T);
-  w.ids = grab((idx)n * (T + TREATMENTS + 1), sizeof(int), e);
-  w.norm = grab(c->layers * N, sizeof(double), e);
-  w.probe = grab(c->layers, sizeof(Probe), e);
-  w.batch = evaluation_batch(m, n, T, e);
-  w.map = grab(w.batch * (idx)c->heads * N * S, sizeof(real), e);
-  if (!e->status && !acts_create(&w.a, m, w.batch, T, ACTS_ONE, e))
-    w.n = out->n = firsts_feed(&f, WAS_FIRST, n, T, w.ids, e);
-  /* [n] the text's own tokens at T */
-  int *own = w.ids ? w.ids + (idx)n * T : NULL;
-  for (int k = 0; !e->status && k < TREATMENTS; k++)
-    w.sees[k] = own + (k + 1) * (idx)n;
-  for (int l = 0; !e->status && l < c->layers; l++)
-    w.probe[l].metric = w.map;
-  for (int b = 0; b < w.n; b++) {
-    own[b] = w.ids[(idx)b * T + t - 1];
-    w.sees[ITSELF][b] = w.mask.row;
-    w.sees[ONLY_FIRST][b] = first;
-    w.sees[ONLY_DRAWN][b] =
-        first + (t > 2 ? 1 + (int)rng_below(&rng, (uint64_t)t - 2) : 0);
-  }
+  isolating_open(&w, &f, n, e);
+  out->n = w.n;
   w.a.probe = w.probe;
   w.a.isolation = &w.mask;
   const Seams seams = m->seams;
@@ -288,17 +331,8 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s,
   if (m->seams.begin && !e->status)
     m->seams.begin(m, 3.0 * TREATMENTS * ((w.n + w.batch - 1) / w.batch), false,
                    s->quiet);
-  for (int k = 0; k < TOKENS_AT && !e->status; k++) {
-    for (int b = 0; b < w.n && (k == OF_TEXT || f.is[k]); b++)
-      w.ids[(idx)b * T + t - 1] =
-          k == OF_TEXT
-              ? own[b]
-              : fixed_id(&f.of[k], HELD_SEED + (uint64_t)t, (uint64_t)b);
-    for (int how = 0; how < TREATMENTS && f.is[k] && !e->status; how++)
-      isolated_run(&w, how, out->x[k][how], e);
-    for (int i = 0; !f.is[k] && i < TREATMENTS * ISOLATED; i++)
-      out->x[k][i / ISOLATED][i % ISOLATED] = NAN;
-  }
+  for (int k = 0; k < TOKENS_AT && !e->status; k++)
+    isolated_tokens(&w, &f, k, out->x[k], e);
   if (m->seams.end)
     m->seams.end(m, e);
   m->seams = seams;
@@ -325,6 +359,7 @@ static int isolated_put(const Isolated *x, Numbers *r, Error *e) {
 static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
                           Error *e) {
   const int t = s->isolate;
+  const int from = t > 2 ? 2 : 1, to = t > 2 ? t - 1 : 1;
   bytes_print(out, e,
               "Isolation of row %d in the first %d blocks: %d sequences of %d "
               "tokens, the first as in training\n%-18s %-13s",
@@ -339,14 +374,15 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
                   TREATED_SAYS[how]);
       cells_line(out, ISOLATED_COLUMNS, ISOLATED, x->x[k][how], false, e);
     }
-  bytes_print(
-      out, e,
-      "T is %d. alpha and Sink are over the rows after T, which see both "
-      "tokens; even rows give %.4f.\nnorm: the row's norm over the mean of "
-      "rows other than 1 and T, in the block where it is largest.\nControls of "
-      "the same budget, %d of %d keys lost: the row keeps token 1, or one "
-      "drawn from %d .. %d\n(seed %d), in place of itself.\n",
-      t, x->even, t - 1, t, t > 2 ? 2 : 1, t > 2 ? t - 1 : 1, s->train.seed);
+  bytes_print(out, e,
+              "T is %d. alpha and Sink are over the rows after T, which see "
+              "both tokens; even rows give %.4f.\n"
+              "norm: the row's norm over the mean of rows other than 1 and T, "
+              "in the block where it is largest.\n"
+              "Controls of the same budget, %d of %d keys lost: the row keeps "
+              "token 1, or one drawn from %d .. %d\n"
+              "(seed %d), in place of itself.\n",
+              t, x->even, t - 1, t, from, to, s->train.seed);
 }
 
 /* -----------------------------------------------------------------------------
@@ -356,7 +392,8 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
  * chance. The probe is least squares with ridge on labels +1 and -1, evenly
  * many, so it needs no bias:
  *
- *   min_w  sum over rows (y - w x)^2 + RIDGE |w|^2      w = sum_r a_r x_r,  (X X^T + RIDGE I) a = y
+ *   min_w  sum over rows (y - w x)^2 + RIDGE |w|^2
+ *   w = sum_r a_r x_r,   (X X^T + RIDGE I) a = y
  *
  * solved by rows, which are fewer than a large model's dims. x is the direction
  * of a state, h/|h|, less the mean and over the deviation of the rows it learns
@@ -365,16 +402,20 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
  */
 static const double RIDGE = 1;
 
+/* 1 where a is above b, 1/2 where they are equal, else 0. */
+static double is_above(double a, double b) {
+  if (isnan(a) || isnan(b))
+    return NAN;
+  return a == b ? 0.5 : a > b;
+}
+
 /* Share of pairs in which one [n] is above other [m]; equal ones are half a
  * pair. NAN for no rows or a score that is no number. */
 static double auc(const double *one, idx n, const double *other, idx m) {
   double above = 0;
   for (idx i = 0; i < n; i++)
     for (idx j = 0; j < m; j++)
-      above += isnan(one[i]) || isnan(other[j]) ? NAN
-               : one[i] > other[j]              ? 1
-               : one[i] == other[j]             ? 0.5
-                                                : 0;
+      above += is_above(one[i], other[j]);
   return n && m ? above / ((double)n * (double)m) : NAN;
 }
 
@@ -389,14 +430,15 @@ static void probe_scale(double *x, idx rows, idx n, idx C) {
       x[r * C + c] /= sqrt(square);
   }
   for (idx c = 0; c < C; c++) {
-    double mean = 0, square = 0;
+    double mean = 0, square = 0, by = NAN;
     for (idx r = 0; r < n; r++)
       mean += x[r * C + c] / (double)n;
     for (idx r = 0; r < n; r++)
       square += (x[r * C + c] - mean) * (x[r * C + c] - mean) / (double)n;
-    double by = square > 1e-24    ? 1 / sqrt(square * (double)C)
-                : square <= 1e-24 ? 0
-                                  : NAN;
+    if (square > 1e-24)
+      by = 1 / sqrt(square * (double)C);
+    else if (square <= 1e-24)
+      by = 0;
     for (idx r = 0; r < rows; r++)
       x[r * C + c] = (x[r * C + c] - mean) * by;
   }
@@ -409,8 +451,8 @@ static double inner(idx n, const double *x, const double *y) {
   return sum;
 }
 
-/* low [n,n] becomes the L of X X^T + RIDGE I = L L^T (Cholesky), for the first
- * n rows of x. */
+/* low [n,n] becomes the L of X X^T + RIDGE I = L L^T (Cholesky), for
+ * the first n rows of x. */
 static void probe_factor(double *low, const double *x, idx n, idx C) {
   for (idx i = 0; i < n; i++)
     for (idx j = 0; j <= i; j++) {
@@ -449,8 +491,10 @@ static void probe_fit(double *w, const double *low, const double *x, double *y,
  * threshold, the middle of the two means, are learnt likewise.
  */
 enum { PROBE_LEAST = 8, PROBE_MOST = 1000, NEIGHBOURS = 8 };
-enum { T_NORM, T_RATIO, T_COSINE, T_LATER, T_NORM_AUC, T_NORM_RIGHT, T_AUC, T_RIGHT, T_SHUFFLED,
-       KNOWS };
+enum {
+  T_NORM, T_RATIO, T_COSINE, T_LATER, T_NORM_AUC, T_NORM_RIGHT, T_AUC, T_RIGHT,
+  T_SHUFFLED, KNOWS
+};
 static const Column KNOWS_COLUMNS[KNOWS] = {
   {"norm",     "|h_1|",            "%.2f",   8, 1},
   {"ratio",    "ratio\nto later",  "%.2f",   8, 1},
@@ -465,13 +509,13 @@ static const Column KNOWS_COLUMNS[KNOWS] = {
 /* Row 2 b + side of kind k lies at (k n + b) 2 + side: side 0 is token 1, side
  * 1 the later one. */
 typedef struct Known {
-  /* sequences, those learnt from; blocks; dims; rows of all kinds */
-  int n, half, L; idx C, rows;
+  int n, half, L;              /* sequences; those learnt from; blocks */
+  idx C, rows;                 /* dims; rows of all kinds */
   bool is[TOKENS_AT];
-  /* [L+1,rows,C]; [OF_TEXT n] first tokens */
-  real *h; int *token;
-  /* [rows,C] [2 half]^2 [2 half] [C] [rows] .. */
-  double *x, *low, *y, *w, *score, *norm, *flip;
+  real *h;                     /* [L+1,rows,C] */
+  int *token;                  /* [OF_TEXT n] first tokens */
+  double *x, *low, *y, *w;     /* [rows,C]; [2 half]^2; [2 half]; [C] */
+  double *score, *norm, *flip; /* [rows] each */
   double (*told)[OF_TEXT][KNOWS];    /* [L+1] */
 } Known;
 
@@ -505,8 +549,8 @@ static int known_room(Known *k, const Config *c, int n, Error *e) {
   return 0;
 }
 
-/* The states of kind k: rows 1 and `place` of every sequence, after every
- * block. */
+/* The states of kind k: rows 1 and `place` of every
+ * sequence, after every block. */
 static void known_gather(Known *k, int kind, Model *m, Acts *a, int *ids,
                          const int *place, int T, Error *e) {
   const idx N = config_rows(&m->c, T), first = N - T, C = k->C;
@@ -521,7 +565,9 @@ static void known_gather(Known *k, int kind, Model *m, Acts *a, int *ids,
       if (l)
         block_forward(m, a, l - 1, B, N);
       for (int i = 0; i < 2 * B; i++) {
-        idx row = i / 2 * N + first + (i % 2 ? place[b0 + i / 2] - 1 : 0);
+        idx row = i / 2 * N + first;
+        if (i % 2)
+          row += place[b0 + i / 2] - 1;
         copy(k->h + (l * k->rows + 2 * ((idx)kind * k->n + b0) + i) * C,
              a->h + row * C, C);
       }
@@ -529,8 +575,8 @@ static void known_gather(Known *k, int kind, Model *m, Acts *a, int *ids,
   }
 }
 
-/* Mean cosine of rows of one side with those of the next sequences that have
- * another token. */
+/* Mean cosine of rows of one side with those of the next sequences
+ * that have another token. */
 static double known_cosine(const Known *k, const real *h, int kind, int side) {
   double sum = 0;
   int pairs = 0;
@@ -557,15 +603,13 @@ static double known_cosine(const Known *k, const real *h, int kind, int side) {
 static double known_judge(Known *k, int kind, const double *score,
                           const double *flip, double threshold, double *right) {
   const int n = k->n - k->half;
-  /* y is free again, [2 half] and more */
-  double *side[2] = {k->y, k->y + n}, sum = 0;
+  double *side[2] = {k->y, k->y + n}, sum = 0;   /* y is free again, [2 half] */
   for (int b = 0; b < n; b++)
     for (int i = 0; i < 2; i++) {
-      idx row = 2 * ((idx)kind * k->n + k->half + b) + i;
-      side[flip && flip[k->half + b] > 0 ? !i : i][b] = score[row];
-      sum += score[row] == threshold ? 0.5
-             : i                     ? score[row] < threshold
-                                     : score[row] > threshold;
+      double x = score[2 * ((idx)kind * k->n + k->half + b) + i];
+      bool exchanged = flip && flip[k->half + b] > 0;
+      side[i != exchanged][b] = x;
+      sum += i ? is_above(threshold, x) : is_above(x, threshold);
     }
   const double area = auc(side[0], n, side[1], n);
   if (right)
@@ -593,8 +637,8 @@ static void known_block(Known *k, int l) {
     k->norm[r] = length(k->C, h + r * k->C);
   for (idx r = 0; r < n; r++)
     mean[r % 2] += k->norm[r] / k->half;
-  const double sign = mean[0] < mean[1] ? -1 : 1,
-               middle = sign * (mean[0] + mean[1]) / 2;
+  const double sign = mean[0] < mean[1] ? -1 : 1;
+  const double middle = sign * (mean[0] + mean[1]) / 2;
   for (idx i = 0; i < k->rows * k->C; i++)
     k->x[i] = (double)h[i];
   probe_scale(k->x, k->rows, n, k->C);
@@ -637,10 +681,11 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n,
                 PROBE_LEAST, PROBE_MOST, n, T);
   if (firsts_open(&f, d, &s->data, "probe", e))
     return e->status;
-  int *ids = grab((idx)n * (T + 1), sizeof(int), e),
-      *place = ids ? ids + (idx)n * T : NULL;
-  /* halves alike */
-  int got = ids ? firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 2 * 2 : 0;
+  int *ids = grab((idx)n * (T + 1), sizeof(int), e), *place = NULL, got = 0;
+  if (ids) {
+    place = ids + (idx)n * T;
+    got = firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 2 * 2;   /* halves alike */
+  }
   int batch = evaluation_batch(m, n, T, e);
   if (!e->status && got < PROBE_LEAST)
     fail(e, 1,
@@ -662,7 +707,10 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n,
     if (m->seams.end)
       m->seams.end(m, e);
     for (int b = 0; b < got; b++)
-      k->flip[b] = b % 2 ? 1 - k->flip[b - 1] : (double)rng_below(&rng, 2);
+      if (b % 2)
+        k->flip[b] = 1 - k->flip[b - 1];
+      else
+        k->flip[b] = (double)rng_below(&rng, 2);
     for (int l = 0; l <= k->L && !e->status; l++)
       known_block(k, l);
     if (e->status)
@@ -687,13 +735,16 @@ static void known_text(const Known *k, const Settings *s, Bytes *out,
   for (int kind = 0; kind < OF_TEXT; kind++) {
     if (!k->is[kind])
       continue;
-    bytes_print(
-        out, e,
-        kind
-            ? "\nThe same with first tokens that were never first in training\n"
-            : "Which block knows row 1 from later rows that hold the same "
-              "tokens: %d sequences of %d tokens,\nthe first as in training\n",
-        k->n, s->eval_T);
+    if (kind == WAS_FIRST)
+      bytes_print(out, e,
+                  "Which block knows row 1 from later rows that hold the same "
+                  "tokens: %d sequences of %d tokens,\n"
+                  "the first as in training\n",
+                  k->n, s->eval_T);
+    else
+      bytes_print(out, e,
+                  "\nThe same with first tokens that were never first in "
+                  "training\n");
     for (int below = 0; below < 2; below++) {
       bytes_print(out, e, "%-7s", below ? "" : "block");
       cells_line(out, KNOWS_COLUMNS, KNOWS - kind, NULL, below, e);
@@ -705,16 +756,23 @@ static void known_text(const Known *k, const Settings *s, Bytes *out,
   }
   bytes_print(out, e,
               "The probe: least squares on directions h / |h|, learnt from %d "
-              "of these sequences, first tokens\nas in training, judged like "
-              "the norm on the other %d. By chance: AUC 0.5, 50 %% right. "
-              "Block 0: the\nembedding. Shuffled: rows exchanged in half of "
-              "the sequences, in both halves (seed %d).\n",
+              "of these sequences, first tokens\n"
+              "as in training, judged like the norm on the other %d. By "
+              "chance: AUC 0.5, 50 %% right. Block 0: the\n"
+              "embedding. Shuffled: rows exchanged in half of the sequences, "
+              "in both halves (seed %d).\n",
               k->half, k->n - k->half, s->train.seed);
 }
 
 /* -----------------------------------------------------------------------------
  * 5  What eval says of it
  */
+
+/* An empty line behind what is said already. */
+static void said_apart(Bytes *said, Error *e) {
+  if (said->size)
+    bytes_add(said, "\n", 1, e);
+}
 
 /* eval --replace-position, --swap-position, --ablate, --isolate, --probe,
  * --signs, --quantize: none, one or all of them. */
@@ -730,8 +788,7 @@ static int eval_causes(Numbers *besides, Bytes *said, const Settings *s,
     Isolated x;
     if (isolate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
       return e->status;
-    if (said->size)
-      bytes_add(said, "\n", 1, e);
+    said_apart(said, e);
     isolated_put(&x, besides, e);
     isolated_text(&x, s, said, e);
   }
@@ -739,26 +796,25 @@ static int eval_causes(Numbers *besides, Bytes *said, const Settings *s,
     Known k;
     if (known(&k, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
       return e->status;
-    if (said->size)
-      bytes_add(said, "\n", 1, e);
+    said_apart(said, e);
     known_put(&k, besides, e);
     known_text(&k, s, said, e);
     known_free(&k);
   }
   if (s->signs) {
     Signs g;
-    if (said->size)
-      bytes_add(said, "\n", 1, e);
+    said_apart(said, e);
     if (!signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
       signs_tell(&g, besides, said, e);
     signs_free(&g);
   }
   if (s->quantize && !e->status) {
     double x[ROUNDED][ROUNDING];
-    if (said->size)
-      bytes_add(said, "\n", 1, e);
+    said_apart(said, e);
     if (!quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
       quantize_tell(x, s->quantize, besides, said, e);
   }
-  return e->status || !said->size ? e->status : bytes_add(said, "", 1, e);
+  if (e->status || !said->size)
+    return e->status;
+  return bytes_add(said, "", 1, e);
 }

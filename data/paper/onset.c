@@ -13,7 +13,8 @@
  * memory. A run that has no sink at its end is censored: its onset is later
  * than that, and it is counted so.
  *
- * Contents   1 A run: looks, and the onset of a curve    2 The fit    3 Tables    4 The picture
+ * Contents   1 A run: looks, and the onset of a curve    2 The fit
+ *            3 Tables    4 The picture
  */
 
 /* -----------------------------------------------------------------------------
@@ -47,17 +48,19 @@
 enum { HOLDS = 3, LOOK_SEQUENCES = 64, LOOKS_LEAST = 8, CURVE_LOOKS = 128 };
 static const double LOOK_TOKENS = 1e5;
 
-/* What is looked for, and from where on it is there: SHOWS times even (sink.c,
- * 12); a norm of the first row of three times the others'. The tables show the
- * first ONSETS. */
-enum { ONSET_SINK, ONSET_NORM, ONSET_OTHER_SINK, ONSET_OTHER_NORM, ONSETS,
-       ONSET_SELF = ONSETS, ONSET_STAR, ONSET_NULL, ONSETS_ALL };
-static const char *const ONSET_NAMES[ONSETS_ALL] = {"sink", "norm", "other_sink", "other_norm",
-                                                    "self", "star", "null"};
+/* What is looked for, and from where on it is there: SHOWS times even
+ * (sink.c, 12); a norm of the first row of three times the others'. The
+ * tables show the first ONSETS. */
+enum {
+  ONSET_SINK, ONSET_NORM, ONSET_OTHER_SINK, ONSET_OTHER_NORM, ONSETS,
+  ONSET_SELF = ONSETS, ONSET_STAR, ONSET_NULL, ONSETS_ALL
+};
+static const char *const ONSET_NAMES[ONSETS_ALL] = {
+  "sink", "norm", "other_sink", "other_norm", "self", "star", "null"};
 static const double NORM_SHOWS = 3;
 
-/* Looks in a row that have found it, up to HOLDS, and the tokens of their
- * first. */
+/* Looks in a row that have found it, up to HOLDS, and the
+ * tokens of their first. */
 typedef struct Onset {
   int looks;
   double from;
@@ -77,12 +80,12 @@ static void onset_see(Onset *o, double tokens, double x, double least) {
 typedef struct Watch {
   Onset onset[ONSETS_ALL];
   bool is[ONSETS_ALL];         /* is it looked for? */
-  /* the run's, but for its first tokens; `first` NULL: none */
+  /* the run's data with other first tokens; without any, `first` is NULL */
   Data others;
-  /* what looks look at: the run's, or its held text cut anywhere */
-  Data seen;
-  double even, tokens, last;   /* of alpha_1; of a step; of the last look */
-  int null;                    /* ONSET_SINK, _SELF or _STAR: its place */
+  Data seen;                   /* the run's, or its held text cut anywhere */
+  double even;                 /* alpha_1 of rows that spread evenly */
+  double tokens, last;         /* of a step; of the last look */
+  int null;                    /* its place: ONSET_SINK, _SELF or _STAR */
   int looks, every;            /* so far; every how many is kept */
   double times[LOOKS + 1], other[3][LOOKS + 1];
   double self[LOOKS + 1], star[LOOKS + 1], mass[LOOKS + 1];
@@ -90,7 +93,9 @@ typedef struct Watch {
 
 /* What a look has besides a Look: alpha_self and alpha_* over their even
  * values, the row's mass. */
-typedef struct Beside { double self, star, mass; } Beside;
+typedef struct Beside {
+  double self, star, mass;
+} Beside;
 
 /* n sequences as d and s draw them: alpha, Sink and the norm ratio into *now,
  * the rest into *b. */
@@ -104,9 +109,9 @@ static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n,
   now->sink1 = sinks_sink(&seen, first, 0);
   now->ratio = sinks_ratio(&seen);
   b->self = sinks_self(&seen) / self_uniform(&t->m, s->eval_T);
-  b->star = star < 0
-                ? NAN
-                : sinks_alpha(&seen, star) / sink_uniform(&t->m, s->eval_T);
+  b->star = NAN;
+  if (star >= 0)
+    b->star = sinks_alpha(&seen, star) / sink_uniform(&t->m, s->eval_T);
   b->mass = sinks_mass(&seen);
   sinks_free(&seen);
   return 0;
@@ -115,16 +120,16 @@ static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n,
 /* One look: the onsets see it, and every so many are kept. */
 static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start,
                       Error *e) {
-  Look now = {.step = t->step, .loss = NAN, .norm = NAN, .held = NAN},
-       other = now;
+  Look now = {.step = t->step, .loss = NAN, .norm = NAN, .held = NAN};
+  Look other = now;
   Beside b, rest;
   if (onset_measure(t, &w->seen, &t->s, LOOK_SEQUENCES, &now, &b, e) ||
       (w->others.first &&
        onset_measure(t, &w->others, &t->s, LOOK_SEQUENCES, &other, &rest, e)))
     return e->status;
-  double found[ONSETS_ALL] = {
-      now.alpha1 / w->even, now.ratio, other.alpha1 / w->even,
-      other.ratio,          b.self,    b.star};
+  double found[ONSETS_ALL] = {now.alpha1 / w->even, now.ratio,
+                              other.alpha1 / w->even, other.ratio, b.self,
+                              b.star};
   found[ONSET_NULL] = found[w->null];
   w->last = (double)t->step * w->tokens;
   for (int k = 0; t->step && k < ONSETS_ALL; k++) {
@@ -157,8 +162,8 @@ static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start,
   return 0;
 }
 
-/* exp(entropy) of what --first-tokens text draws: how many even ones are as
- * uncertain. */
+/* exp(entropy) of what --first-tokens text draws: how many even
+ * ones are as uncertain. */
 static double text_effective(const Trainer *t, Error *e) {
   Data d;
   Source s = t->s.data;
@@ -168,29 +173,30 @@ static double text_effective(const Trainer *t, Error *e) {
     return NAN;
   for (int v = 0; v < d.vocab; v++) {
     double share = (double)d.first[v] / d.draws;
-    entropy -= share > 0 ? share * log(share) : 0;
+    if (share > 0)
+      entropy -= share * log(share);
   }
   free(d.first);
   return exp(entropy);
 }
 
-/* The first tokens that --first-tokens N does not draw; of any other training
- * none. */
+/* The first tokens that --first-tokens N does not draw; of
+ * any other training none. */
 static void others_open(Watch *w, const Trainer *t) {
   Source s = t->s.data;
   const bool number = isdigit((unsigned char)s.first_tokens[0]);
   snprintf(s.first_own, sizeof s.first_own, "%s", t->s.data.first_tokens);
   snprintf(s.first_tokens, sizeof s.first_tokens, "%s", number ? "other" : "");
-  /* no others: none to look at */
+  /* it fails where there are no others: none are looked at */
   firsts_draw(&w->others, &t->data, &s, 0, &(Error){0});
 }
 
-/* Of a training that sets no first token: its held text, if it is long enough,
- * with `starts` spread over it evenly, where sequences begin in place of the
- * documents' own. */
+/* Of a training that sets no first token: its held text, if it is long
+ * enough, with `starts` spread over it evenly, where sequences begin in place
+ * of the documents' own. */
 static int seen_open(Watch *w, const Trainer *t, Error *e) {
   const idx n = t->s.eval_n > LOOK_SEQUENCES ? t->s.eval_n : LOOK_SEQUENCES;
-  const idx size = (idx)t->data.held.size, apart = size / n;
+  const idx apart = (idx)t->data.held.size / n;
   w->seen = t->data;
   if (*t->s.data.first_tokens || t->s.data.fix_token || apart <= t->s.eval_T)
     return 0;
@@ -205,8 +211,8 @@ static int seen_open(Watch *w, const Trainer *t, Error *e) {
  * that begin anywhere. */
 static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
   Settings natural = t->s;
-  const bool cut = w->seen.starts.at != t->data.starts.at,
-             set = *t->s.data.first_tokens;
+  const bool cut = w->seen.starts.at != t->data.starts.at;
+  const bool set = *t->s.data.first_tokens;
   const struct {
     const char *name;
     bool asked;
@@ -232,18 +238,19 @@ static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
   return e->status;
 }
 
+/* The onsets of a run, and its curves. */
 static int onset_numbers(const Watch *w, const Progress *p, Result *r,
                          Error *e) {
   static const char *const curves[] = {"times_1", "sink_1", "norm_ratio"};
   const bool others = w->others.first != NULL;
   for (int k = 0; k < ONSETS_ALL; k++) {
-    bool held = w->onset[k].looks == HOLDS;
+    const Onset *o = &w->onset[k];
+    bool held = o->looks == HOLDS;
     if (!w->is[k])
       continue;
-    record(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
+    record(r, e, held ? o->from : NAN, "onset_%s", ONSET_NAMES[k]);
     record(r, e, !held, "censored_%s", ONSET_NAMES[k]);
-    record(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s",
-           ONSET_NAMES[k]);
+    record(r, e, o->looks ? o->from : w->last, "least_%s", ONSET_NAMES[k]);
   }
   record_list(r, e, w->times, p->looks + 1, "curve_times_1");
   for (int k = 0; k < 3 && others; k++)
@@ -255,8 +262,8 @@ static int onset_numbers(const Watch *w, const Progress *p, Result *r,
   return e->status;
 }
 
-/* q (9.3) of first tokens, weights first [V], in blocks of T of a training's
- * text. */
+/* q (9.3) of first tokens, weights first [V], in blocks of T
+ * of a training's text. */
 static double first_q(const Data *d, int T, Error *e) {
   const Ids *from = d->train.size ? &d->train : &d->held;
   double *often = grab(d->vocab, sizeof *often, e), sum = 0;
@@ -280,7 +287,7 @@ static int text_q(const Trainer *t, Result *r, Error *e) {
   int all = of->vocab - (of->end >= 0) - (of->bos >= 0) - (of->fix >= 0), n = 0;
   double N[POWERS], q[POWERS];
   for (int next = 1; n < POWERS && !e->status;
-       next = 2 * next < all ? 2 * next : all) {
+       next = (int)at_most(2 * next, all)) {
     Data d;
     Source s = t->s.data;
     snprintf(s.first_tokens, sizeof s.first_tokens, "%d", next);
@@ -296,21 +303,25 @@ static int text_q(const Trainer *t, Result *r, Error *e) {
   return record_list(r, e, q, n, "text_q");
 }
 
-/* What is looked for in a training of this configuration, and where its null
- * is. */
+/* What is looked for in a training of this configuration,
+ * and where its null is. */
 static void watch_places(Watch *w, const Config *c) {
-  const bool others = w->others.first != NULL,
-             star = config_column_star(c) >= 0;
-  w->null = star ? ONSET_STAR : c->xsa ? ONSET_SELF : ONSET_SINK;
+  const bool others = w->others.first != NULL;
+  const bool star = config_column_star(c) >= 0;
+  w->null = ONSET_SINK;
+  if (star)
+    w->null = ONSET_STAR;
+  else if (c->xsa)
+    w->null = ONSET_SELF;
   for (int k = 0; k < ONSETS_ALL; k++)
-    w->is[k] = k == ONSET_STAR
-                   ? star
-                   : others || (k != ONSET_OTHER_SINK && k != ONSET_OTHER_NORM);
+    w->is[k] = true;
+  w->is[ONSET_OTHER_SINK] = w->is[ONSET_OTHER_NORM] = others;
+  w->is[ONSET_STAR] = star;
 }
 
-/* A training with its looks, to its last step or, with `until`, to so many
- * times the tokens of the onset of its null. Of one that Ctrl-C stops row_train
- * says so. */
+/* A training with its looks, to its last step or, with `until`, to so
+ * many times the tokens of the onset of its null. Of one that Ctrl-C
+ * stops row_train says so. */
 static int onset_run(Trainer *t, Progress *p, Look *start, double until,
                      Result *r, Error *e) {
   Watch *w = grab(1, sizeof *w, e);
@@ -360,9 +371,9 @@ static int onset_run(Trainer *t, Progress *p, Look *start, double until,
  * loss had made 80 % of its way. */
 static int measure_onset(Result *r, const Trainer *t, const Progress *p,
                          double even, Error *e) {
-  double onset = tokens_a_step(t) * t->s.train.steps,
-         from = log(t->s.model.vocab), to = NAN;
-  double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
+  double onset = tokens_a_step(t) * t->s.train.steps;
+  double from = log(t->s.model.vocab), to = NAN, emerged = 0;
+  double least = p->looks ? p->look[0].loss : NAN;
   for (int i = 1; i < p->looks; i++)
     least = fmin(least, p->look[i].loss);
   for (int i = p->looks - 1; i >= 0; i--) {
@@ -401,14 +412,14 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
 /* -----------------------------------------------------------------------------
  * 2  The fit
  *
- *   log(tokens to the onset) = a + b log N + sigma z                              z
- *                                                                                 normal
+ *   log(tokens to the onset) = a + b log N + sigma z                  z normal
  *
  * A run whose onset is y = log(tokens) counts with the density there, one that
- * is censored at y with the probability Q of anything later. With u = (y - a -
- * b log N) / sigma the likelihood is
+ * is censored at y with the probability Q of anything later. With
+ * u = (y - a - b log N) / sigma the likelihood is
  *
- *   sum over onsets of (-log sigma - u^2 / 2)  +  sum over censored runs of log Q(u)
+ *   sum over onsets of (-log sigma - u^2 / 2)
+ *     + sum over censored runs of log Q(u)
  *
  * In h = 1 / sigma, a h and b h it is concave (Olsen 1978): u is linear in
  * them. So Newton's steps, halved where they go down, end at its one top.
@@ -416,8 +427,8 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
  * small: where N is large the late onsets are what is missing.
  *
  * The 95 % interval of a number is that of its profile likelihood: all values
- * for which the best choice of the others, N* among them, comes within n/2
- * log(1 + t^2 / nu) of the top. n counts the runs, nu is n less the law's
+ * for which the best choice of the others, N* among them, comes within
+ * n/2 log(1 + t^2 / nu) of the top. n counts the runs, nu is n less the law's
  * numbers, and t is Student's quantile at nu. For one power without censored
  * runs that is Student's interval itself. In simulated samples of 24 runs with
  * a bend it holds a slope 94 times in 100, with chi^2's 3.84 for n log(..) 91
@@ -425,13 +436,16 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
  * N, and all runs are taken to be independent, though those of one seed share
  * its start and its order of data.
  *
- * One power, or a change of slope? Against one power stands a + b log N + c
- * max(0, log N - log N*), with N* searched in steps of a quarter of an octave,
- * two values of N at least on either side. It is preferred where 2 (its top -
- * the one power's) reaches CHI_2, the 1 % point of chi^2 with two degrees of
- * freedom; else one power holds. (The AIC asks for 4; but N* is searched for,
- * and a search finds more: of such samples of one power 20 % pass 4, and CHI_2
- * 2 % in place of 1 %.) This rule was fixed before any run was judged.
+ * One power, or a change of slope? Against one power stands
+ *
+ *   a + b log N + c max(0, log N - log N*)
+ *
+ * with N* searched in steps of a quarter of an octave, two values of N at least
+ * on either side. It is preferred where 2 (its top - the one power's) reaches
+ * CHI_2, the 1 % point of chi^2 with two degrees of freedom; else one power
+ * holds. (The AIC asks for 4; but N* is searched for, and a search finds more:
+ * of such samples of one power 20 % pass 4, and CHI_2 2 % in place of 1 %.)
+ * This rule was fixed before any run was judged.
  */
 enum { RUNS_MOST = 400, TERMS = 3 };
 static const double CHI_2 = 9.210340371976184;
@@ -452,9 +466,9 @@ static void sample_add(Sample *s, double N, double tokens, bool censored) {
   s->censored[s->n++] = censored;
 }
 
-/* at[0] + at[1] (x - origin) and, of three terms, + at[2] times what x is
- * beyond the bend, less what the origin is: so at[0] is what the law says at
- * the origin. */
+/* At x a law says at[0] + at[1] (x - origin) and, of three terms, + at[2]
+ * times what x is beyond the bend, less what the origin is: so at[0] is what
+ * it says at the origin. */
 typedef struct Law {
   int terms, censored;
   double origin, bend, at[TERMS], sigma, likelihood;
@@ -477,8 +491,8 @@ static double law_at(const Law *l, double x) {
   return sum;
 }
 
-/* log Q(u), Q(u) = P(z > u): by erfc, and where that ends by its asymptotic
- * series. */
+/* log Q(u), Q(u) = P(z > u): by erfc, and where that ends by
+ * its asymptotic series. */
 static double log_above(double u) {
   if (u < 30)
     return log(erfc(u * SQRT_HALF) / 2);
@@ -491,15 +505,40 @@ static double hazard(double u) {
   return INV_SQRT_2PI * exp(-u * u / 2 - log_above(u));
 }
 
-/* What is climbed: a law's terms but the fixed one, over sigma, and 1 / sigma,
- * p [n]. */
+/* What is climbed: p [n] has the coefficients of a law's terms but the fixed
+ * one, over sigma, and last 1 / sigma. */
 typedef struct Climb {
   const Law *law;
   const Sample *sample;
-  /* -1: none, else the term whose coefficient is `value` */
-  int n, fixed;
+  int n;
+  int fixed;                   /* the term with coefficient `value`; -1: none */
   double value, p[TERMS + 1], slope[TERMS + 1], curve[TERMS + 1][TERMS + 1];
 } Climb;
+
+/* The log likelihood of a run at u, but for a constant; h = 1 / sigma. */
+static double run_likelihood(double u, double h, bool censored) {
+  return censored ? log_above(u) : log(h) - u * u / 2;
+}
+
+/* Adds its slope and curvature; d [n] is du / dp. */
+static void climb_add(Climb *c, const double *d, double u, double h,
+                      bool censored) {
+  const int last = c->n - 1;
+  double rate = u, bend = 1;
+  if (censored) {
+    rate = hazard(u);
+    bend = rate * (rate - u);
+  }
+  for (int k = 0; k <= last; k++) {
+    c->slope[k] -= rate * d[k];
+    for (int m = 0; m <= last; m++)
+      c->curve[k][m] += bend * d[k] * d[m];
+  }
+  if (!censored) {
+    c->slope[last] += 1 / h;
+    c->curve[last][last] += 1 / (h * h);
+  }
+}
 
 /* The likelihood at p, but for a constant, and with `all` its slope and
  * curvature, of which the latter's sign is turned. */
@@ -512,29 +551,20 @@ static double climb_look(Climb *c, const double *p, bool all) {
     memset(c->curve, 0, sizeof c->curve);
   }
   for (int i = 0; i < s->n; i++) {
-    double term[TERMS], d[TERMS + 1], u = 0; /* d: du / dp */
+    double term[TERMS], d[TERMS + 1], u = 0;   /* d: du / dp */
     int n = 0;
     law_terms(c->law, s->x[i], term);
     for (int k = 0; k < c->law->terms; k++)
       if (k != c->fixed)
         d[n++] = -term[k];
-    d[last] = s->y[i] - (c->fixed < 0 ? 0 : c->value * term[c->fixed]);
+    d[last] = s->y[i];
+    if (c->fixed >= 0)
+      d[last] -= c->value * term[c->fixed];
     for (int k = 0; k < c->n; k++)
       u += d[k] * p[k];
-    sum += s->censored[i] ? log_above(u) : log(h) - u * u / 2;
-    if (!all)
-      continue;
-    double rate = s->censored[i] ? hazard(u) : u,
-           bend = s->censored[i] ? rate * (rate - u) : 1;
-    for (int k = 0; k < c->n; k++) {
-      c->slope[k] -= rate * d[k];
-      for (int m = 0; m < c->n; m++)
-        c->curve[k][m] += bend * d[k] * d[m];
-    }
-    if (!s->censored[i]) {
-      c->slope[last] += 1 / h;
-      c->curve[last][last] += 1 / (h * h);
-    }
+    sum += run_likelihood(u, h, s->censored[i]);
+    if (all)
+      climb_add(c, d, u, h, s->censored[i]);
   }
   return sum;
 }
@@ -561,11 +591,36 @@ static void climb_solve(Climb *c, double *step) {
   }
 }
 
+/* Newton's steps from c->p to the top, halved where they go down. Returns the
+ * likelihood there. */
+static double climb_up(Climb *c) {
+  enum { CLIMB_STEPS = 200 };
+  const int last = c->n - 1;
+  double top = climb_look(c, c->p, false), gain = 1;
+  double step[TERMS + 1], next[TERMS + 1];
+  for (int i = 0; i < CLIMB_STEPS && gain > 1e-12 && c->p[last] < 1e4; i++) {
+    double share = 2, now = -INFINITY;
+    climb_look(c, c->p, true);
+    climb_solve(c, step);
+    for (int tries = 0; tries < 60 && !(now >= top); tries++) {
+      share /= 2;
+      for (int k = 0; k < c->n; k++)
+        next[k] = c->p[k] + share * step[k];
+      now = next[last] > 0 ? climb_look(c, next, false) : -INFINITY;
+    }
+    if (!(now >= top))
+      break;
+    gain = now - top;
+    memcpy(c->p, next, sizeof c->p);
+    top = now;
+  }
+  return top;
+}
+
 /* The likeliest law of l's terms, bend and origin, with coefficient `fixed`
  * held at `value` where it is not below 0. False where the runs do not
  * determine it: too few onsets, or all at one N. */
 static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
-  enum { CLIMB_STEPS = 200 };
   Climb c = {.law = l, .sample = s, .fixed = fixed, .value = value};
   double sum = 0, low = INFINITY, high = -INFINITY;
   int onsets = 0;
@@ -585,29 +640,14 @@ static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
     if (k != fixed)
       c.p[c.n++] = k ? 0 : sum / onsets;
   c.p[c.n++] = 1;
-  double top = climb_look(&c, c.p, false), step[TERMS + 1], next[TERMS + 1],
-         gain = 1;
-  for (int i = 0; i < CLIMB_STEPS && gain > 1e-12 && c.p[c.n - 1] < 1e4; i++) {
-    double share = 2, now = -INFINITY;
-    climb_look(&c, c.p, true);
-    climb_solve(&c, step);
-    for (int tries = 0; tries < 60 && !(now >= top); tries++) {
-      share /= 2;
-      for (int k = 0; k < c.n; k++)
-        next[k] = c.p[k] + share * step[k];
-      now = next[c.n - 1] > 0 ? climb_look(&c, next, false) : -INFINITY;
-    }
-    gain = now >= top ? now - top : 0;
-    if (now >= top) {
-      memcpy(c.p, next, sizeof c.p);
-      top = now;
-    }
-  }
+  l->likelihood = climb_up(&c);
   l->sigma = 1 / c.p[c.n - 1];
   for (int k = 0, n = 0; k < l->terms; k++)
-    l->at[k] = k == fixed ? value : c.p[n++] * l->sigma;
-  l->likelihood = top;
-  return isfinite(top) && isfinite(l->sigma);
+    if (k == fixed)
+      l->at[k] = value;
+    else
+      l->at[k] = c.p[n++] * l->sigma;
+  return isfinite(l->likelihood) && isfinite(l->sigma);
 }
 
 /* law_fit; of a law with a bend the best over all N*. */
@@ -626,8 +666,8 @@ static bool law_profile(Law *l, const Sample *s, int fixed, double value) {
   return best.terms > 0;
 }
 
-/* Student's quantile of a law, and *nu, its degrees of freedom: N* counts as a
- * number. */
+/* Student's quantile of a law, and *nu, its degrees of freedom:
+ * N* counts as a number. */
 static double law_student(const Law *l, const Sample *s, double *nu) {
   *nu = fmax(1, s->n - l->terms - (l->terms == TERMS));
   return student_quantile(1 - LEVEL / 2, *nu);
@@ -636,7 +676,7 @@ static double law_student(const Law *l, const Sample *s, double *nu) {
 /* The 95 % interval of coefficient k of a law that has been fitted. */
 static void law_interval(const Law *l, const Sample *s, int k, double *low,
                          double *high) {
-  enum { FAR = 200 }; /* beyond this there is no end */
+  enum { FAR = 200 };          /* beyond this there is no end */
   double nu, t = law_student(l, s, &nu), reach = s->n * log1p(t * t / nu);
   for (int side = -1; side <= 1; side += 2) {
     Law at = *l;
@@ -649,23 +689,26 @@ static void law_interval(const Law *l, const Sample *s, int k, double *low,
     for (int i = 0; i < 25 && out < FAR; i++) {
       double middle = (in + out) / 2;
       law_profile(&at, s, k, l->at[k] + side * middle);
-      *(2 * (l->likelihood - at.likelihood) < reach ? &in : &out) = middle;
+      if (2 * (l->likelihood - at.likelihood) < reach)
+        in = middle;
+      else
+        out = middle;
     }
-    *(side < 0 ? low : high) = out < FAR ? l->at[k] + side * in
-                                         : side * HUGE_VAL;
+    double end = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
+    if (side < 0)
+      *low = end;
+    else
+      *high = end;
   }
 }
 
 /* The one power into *l, the best law with a bend into *bent where there is
  * one; true: the latter is preferred. */
 static bool law_choose(Law *l, Law *bent, const Sample *s) {
-  /* the least and the largest log N */
-  double low = INFINITY, high = -INFINITY;
+  double low = INFINITY, high = -INFINITY;   /* the least and largest log N */
   *l = (Law){.terms = 2};
-  *bent = (Law){.terms = 3,
-                .likelihood = -INFINITY,
-                .from = INFINITY,
-                .to = -INFINITY};
+  *bent = (Law){.terms = 3, .likelihood = -INFINITY,
+                .from = INFINITY, .to = -INFINITY};
   if (!law_fit(l, s, -1, 0))
     return false;
   for (int i = 0; i < s->n; i++) {
@@ -697,23 +740,23 @@ static Foretold law_foretell(const Law *l, const Sample *s, double N) {
   at.at[0] = law_at(l, at.origin);
   law_interval(&at, s, 0, &low, &high);
   double y = at.at[0], run = t * l->sigma * sqrt(s->n / nu);
-  return (Foretold){exp(y), exp(low), exp(high), exp(y - hypot(y - low, run)),
-                    exp(y + hypot(high - y, run))};
+  double run_low = y - hypot(y - low, run), run_high = y + hypot(high - y, run);
+  return (Foretold){exp(y), exp(low), exp(high), exp(run_low), exp(run_high)};
 }
 
 /* -----------------------------------------------------------------------------
  * 3  Tables
  *
  * In million tokens. A > stands before every number that a censored run bounds
- * from below, and no number of such a run is shown, or enters a mean, without
- * it.
+ * from below: no number of such a run is shown, or enters a mean, without it.
  */
-/* section 4 */
+
+/* The paper's vocabulary, and the tokens to its sink (section 4). */
 static const double PAPER_VOCAB = 50432, PAPER_FROM = 1e9, PAPER_TO = 2e9;
 static const char *const ONSET_HEADS[ONSETS] = {
   "sink", "norm", "sink, unseen first", "norm, unseen first"};
-static const int ONSET_ORDER[ONSETS] = {ONSET_NORM, ONSET_SINK, ONSET_OTHER_NORM,
-                                        ONSET_OTHER_SINK};
+static const int ONSET_ORDER[ONSETS] = {
+  ONSET_NORM, ONSET_SINK, ONSET_OTHER_NORM, ONSET_OTHER_SINK};
 
 static bool item_has_onsets(const Item *item) {
   return !strncmp(item->name, "onset", 5) || !strcmp(item->name, "firstness");
@@ -728,10 +771,11 @@ static int run_onset(const Results *r, int row, int seed, int what,
   double censored = results_number(r, row, seed, name);
   snprintf(name, sizeof name, "least_%s", ONSET_NAMES[what]);
   *tokens = results_number(r, row, seed, name);
-  return !(*tokens > 0 && *tokens < 1e14) ? 0
-         : censored == 0                  ? 1
-         : censored == 1                  ? -1
-                                          : 0;
+  if (!(*tokens > 0 && *tokens < 1e14))
+    return 0;
+  if (censored == 0)
+    return 1;
+  return censored == 1 ? -1 : 0;
 }
 
 /* Of how many tokens a row draws the first, and whether evenly; of `text`, and
@@ -740,10 +784,12 @@ static double row_first(const Results *r, int row, bool *even) {
   static const char flag[] = "--first-tokens ", other[] = "--tokenizer ";
   const Row *rows = r->x->row;
   const char *at = strstr(rows[row].flags, flag);
-  double N = at ? strtod(at + sizeof flag - 1, NULL) : 0;
+  double N = 0;
+  if (at)
+    N = strtod(at + sizeof flag - 1, NULL);
   *even = N >= 1;
+  /* else any run of the same vocabulary tells */
   for (int k = 0; !*even && k < r->x->rows * r->seeds && !(N > 0); k++) {
-    /* any run of the same vocabulary tells */
     int of = k / r->seeds;
     if (!strstr(rows[of].flags, other) == !strstr(rows[row].flags, other))
       N = results_number(r, of, k % r->seeds + 1, "text_effective");
@@ -751,8 +797,8 @@ static double row_first(const Results *r, int row, bool *even) {
   return N > 0 ? N : NAN;
 }
 
-/* Geometric mean over the seeds, into *mean; 1, or -1 where a censored run
- * makes it a bound. */
+/* Geometric mean over the seeds, into *mean. Returns 1, -1 where a censored run
+ * makes it a bound, 0 and NAN where there is none. */
 static int row_onset(const Results *r, int row, int what, double *mean) {
   double sum = 0, tokens;
   int n = 0, is = 1;
@@ -765,21 +811,25 @@ static int row_onset(const Results *r, int row, int what, double *mean) {
     if (one < 0)
       is = -1;
   }
-  *mean = n ? exp(sum / n) : NAN;
-  return n ? is : 0;
+  *mean = NAN;
+  if (!n)
+    return 0;
+  *mean = exp(sum / n);
+  return is;
 }
 
 /* In millions; > where `is` is below 0, a lower bound. What is beyond all
  * measure has no number. */
 static int million_text(char *to, size_t room, int is, double tokens) {
   const double x = tokens / 1e6;
+  int digits = 0;
   if (!(tokens < 1e14))
     return snprintf(to, room, "endless");
-  return snprintf(to, room, "%s%.*f", is < 0 ? ">" : "",
-                  x < 10    ? 2
-                  : x < 100 ? 1
-                            : 0,
-                  x);
+  if (x < 10)
+    digits = 2;
+  else if (x < 100)
+    digits = 1;
+  return snprintf(to, room, "%s%.*f", is < 0 ? ">" : "", digits, x);
 }
 
 /* "1.51 2.01 >12.0: >3.31", seed by seed and the mean. */
@@ -805,6 +855,14 @@ static void onset_cell(Cell to, const Results *r, int row, int what) {
   million_text(to + at, (size_t)(CELL - at), is, x);
 }
 
+/* What stands before the ratio of an onset to another, of which one is a bound
+ * where its number, as row_onset returns it, is below 0. */
+static const char *bound_mark(int is, int was) {
+  if (is < 0)
+    return ">";
+  return was < 0 ? "<" : "";
+}
+
 /* The onset of a lever's sink over that of its base, onset-N; a bound where one
  * of the two is one, and nothing where both are. */
 static void lever_cell(Cell to, const Results *r, int row) {
@@ -812,16 +870,20 @@ static void lever_cell(Cell to, const Results *r, int row) {
   bool even;
   double with, without;
   snprintf(name, sizeof name, "onset-%.0f", row_first(r, row, &even));
-  int base = even ? experiments_row(r->x, name) : -1,
-      is = row_onset(r, row, ONSET_SINK, &with);
-  int was = base < 0 ? 0 : row_onset(r, base, ONSET_SINK, &without);
-  if (!is || !was || is + was < 0)
+  int base = even ? experiments_row(r->x, name) : -1;
+  if (base < 0)
     return;
-  snprintf(to, CELL, "%s%.2f",
-           is < 0    ? ">"
-           : was < 0 ? "<"
-                     : "",
-           with / without);
+  int is = row_onset(r, row, ONSET_SINK, &with);
+  int was = row_onset(r, base, ONSET_SINK, &without);
+  if (is && was && is + was >= 0)
+    snprintf(to, CELL, "%s%.2f", bound_mark(is, was), with / without);
+}
+
+/* The head of column k of these: N, an onset, or the ratio. */
+static const char *onset_head(int k) {
+  if (k < 0)
+    return "N";
+  return k < ONSETS ? ONSET_HEADS[ONSET_ORDER[k]] : "sink, x base";
 }
 
 /* Columns behind those of every item, from c on: N, the onsets, and of levers
@@ -842,13 +904,10 @@ static int onset_columns(Grid *g, const Results *r, const Item *item, int c) {
         onset_cell(cell, r, row, ONSET_ORDER[k]);
       seen = seen || *cell;
     }
-    snprintf(g->cell[c], CELL, "%s",
-             k < 0        ? "N"
-             : k < ONSETS ? ONSET_HEADS[ONSET_ORDER[k]]
-                          : "sink, x base");
-    /* nothing of it yet */
-    if (!seen)
-      memset(g->cell[c--], 0, CELL);
+    if (seen)
+      snprintf(g->cell[c], CELL, "%s", onset_head(k));
+    else                       /* nothing of it yet */
+      c--;
   }
   return c;
 }
@@ -872,6 +931,7 @@ static void sample_of(Sample *s, const Results *r, const Item *item, int what) {
   }
 }
 
+/* A grid with room for so many rows below its heads. */
 static Grid grid_make(int rows, const char *const *heads, int columns,
                       Error *e) {
   Grid g = {.rows = rows + 1, .columns = columns};
@@ -879,6 +939,10 @@ static Grid grid_make(int rows, const char *const *heads, int columns,
   for (int c = 0; g.cell && c < columns; c++)
     snprintf(g.cell[c], CELL, "%s", heads[c]);
   return g;
+}
+
+static void grid_show(const Grid *g, Bytes *out, bool markdown, Error *e) {
+  (markdown ? grid_markdown : grid_text)(g, out, e);
 }
 
 /* The laws of an item's onsets: the one power, the one with a bend, and which
@@ -894,9 +958,9 @@ static void laws_find(Laws *l, const Results *r, const Item *item) {
   for (int k = 0; k < ONSETS; k++) {
     sample_of(&l->sample[k], r, item, k);
     bool bends = law_choose(&l->one[k], &l->bent[k], &l->sample[k]);
-    l->law[k] = !(l->one[k].sigma > 0) ? NULL
-                : bends                ? &l->bent[k]
-                                       : &l->one[k];
+    l->law[k] = bends ? &l->bent[k] : &l->one[k];
+    if (!(l->one[k].sigma > 0))
+      l->law[k] = NULL;
   }
   const Sample *s = &l->sample[ONSET_SINK];
   l->most = 0;
@@ -919,8 +983,8 @@ static void interval_text(char *to, size_t room, double value, double low,
 /* How a law came out; with a bend b is its slope before N*. */
 static void law_row(Cell *cell, int what, const Laws *laws) {
   const Sample *s = &laws->sample[what];
-  const Law *l = laws->law[what], *one = &laws->one[what],
-            *bent = &laws->bent[what];
+  const Law *l = laws->law[what];
+  const Law *one = &laws->one[what], *bent = &laws->bent[what];
   double low, high;
   snprintf(cell[0], CELL, "%s", ONSET_HEADS[what]);
   snprintf(cell[1], CELL, "%d", s->n);
@@ -955,9 +1019,9 @@ static void foretold_text(Cell *to, const Foretold *f) {
   snprintf(to[1], CELL, "%s to %s", x[3], x[4]);
 }
 
-/* What the laws of the norm and the sink, on first tokens as in training, say
- * of rows that are not among the runs they were fitted to, and of the paper's
- * vocabulary. */
+/* What the laws of the norm and the sink, on first tokens as in
+ * training, say of rows that are not among the runs they were fitted to,
+ * and of the paper's vocabulary. */
 static void foretold_row(Cell *cell, const char *name, double N,
                          const Laws *laws) {
   snprintf(cell[0], CELL, "%s", name);
@@ -973,25 +1037,25 @@ static void foretold_row(Cell *cell, const char *name, double N,
   }
 }
 
-/* The two tables: of the laws, and of what they foretell. */
-static const char LAW_SAYS[] = "Million tokens to the onset = (at N = 1) N^b e^(sigma z); a "
-    "censored run counts as one that is later. Change of slope: twice the "
-    "gain in log likelihood, 9.2 or more for yes: b is then the slope up to "
-    "N*; what stands behind N* adds to it beyond.";
-static const char TOLD_SAYS[] = "From the rows named for their number: the median, its 95 % "
-    "interval, and 95 % of runs. `text` and `natural` as if as many tokens "
-    "were drawn evenly.";
+/* What stands before the two tables: of the laws, and of what they foretell. */
+static const char *const LAWS_SAY[2] = {
+  "Million tokens to the onset = (at N = 1) N^b e^(sigma z); a censored run "
+  "counts as one that is later. Change of slope: twice the gain in log "
+  "likelihood, 9.2 or more for yes: b is then the slope up to N*; what stands "
+  "behind N* adds to it beyond.",
+  "From the rows named for their number: the median, its 95 % interval, and "
+  "95 % of runs. `text` and `natural` as if as many tokens were drawn evenly."};
 
+/* The two tables. */
 static void laws_grids(Grid grid[2], const Laws *laws, const Results *r,
                        Error *e) {
-  static const char *const heads[] = {"onset of",       "runs",     "censored",
-                                      "b [95 %]",       "at N = 1", "sigma",
-                                      "change of slope"},
-                           *const told[] = {"predicted", "N",
-                                            "norm",      "a run of it",
-                                            "sink",      "a run of it"},
-                           *const names[] = {"onset-all", "onset-text",
-                                             "onset-natural"};
+  static const char *const heads[] = {
+    "onset of", "runs", "censored", "b [95 %]", "at N = 1", "sigma",
+    "change of slope"};
+  static const char *const told[] = {
+    "predicted", "N", "norm", "a run of it", "sink", "a run of it"};
+  static const char *const names[] = {
+    "onset-all", "onset-text", "onset-natural"};
   bool even;
   grid[0] = grid_make(ONSETS, heads, 7, e);
   grid[1] = grid_make(4, told, 6, e);
@@ -1032,17 +1096,17 @@ static int onset_law(Bytes *out, const Results *r, const Item *item,
     laws_find(laws, r, item);
     laws_grids(grid, laws, r, e);
   }
-  for (int k = 0; k < 3 && !e->status; k++) {
-    if (k < 2)
-      bytes_print(&line, e, "%s", k ? TOLD_SAYS : LAW_SAYS);
-    else
-      laws_caveat(&line, laws, e);
+  for (int k = 0; k < 2 && !e->status; k++) {
+    bytes_print(&line, e, "%s", LAWS_SAY[k]);
     bytes_print(out, e, "\n");
     wrapped(out, 0, WIDTH, "", &line, e);
-    if (k == 2)
-      break;
     bytes_print(out, e, "\n");
-    (markdown ? grid_markdown : grid_text)(&grid[k], out, e);
+    grid_show(&grid[k], out, markdown, e);
+  }
+  if (!e->status) {
+    laws_caveat(&line, laws, e);
+    bytes_print(out, e, "\n");
+    wrapped(out, 0, WIDTH, "", &line, e);
   }
   free(laws);
   free(grid[0].cell);
@@ -1051,27 +1115,27 @@ static int onset_law(Bytes *out, const Results *r, const Item *item,
   return e->status;
 }
 
-/* What was written down of an item in FOLDER/CORPUS/ITEM.txt: of remedies its
- * --cost, of any other what was foretold before its runs were made (of onset by
- * --predict). */
+/* What was written down of an item in FOLDER/CORPUS/ITEM.txt: of remedies
+ * its --cost, of any other what was foretold before its runs were made
+ * (of onset by --predict). */
 static int told_show(const char *folder, const char *corpus, const char *item,
                      FILE *out, Error *e) {
   char path[PATH_ROOM];
   Bytes text = {0};
-  if (snprintf(path, sizeof path, "%s/%s/%s.txt", folder, corpus, item) >=
-          PATH_ROOM ||
-      file_missing(path) || lines_read(path, &text, e))
+  int n = snprintf(path, sizeof path, "%s/%s/%s.txt", folder, corpus, item);
+  if (n >= PATH_ROOM || file_missing(path) || lines_read(path, &text, e))
     return e->status;
-  fprintf(out, "\n%s%s:\n\n", path,
-          strcmp(item, "remedies") ? ", written before these runs were made"
-                                   : "");
+  const char *when = ", written before these runs were made";
+  if (!strcmp(item, "remedies"))
+    when = "";
+  fprintf(out, "\n%s%s:\n\n", path, when);
   fwrite(text.at, 1, text.size, out);
   bytes_free(&text);
   return 0;
 }
 
-/* --predict: the laws and what they foretell, and by how many runs, for that
- * file. */
+/* --predict: the laws and what they foretell, and by how
+ * many runs, for that file. */
 static int onset_predict(Bytes *out, const Results *r, const Item *item,
                          Error *e) {
   Bytes line = {0};
@@ -1080,7 +1144,7 @@ static int onset_predict(Bytes *out, const Results *r, const Item *item,
     int row = r->x->shown[item->from + i].row, state[RUN_STATES] = {0};
     count_runs(r, row, seeds_of(r, row), state);
     const char *name = r->x->row[row].name;
-    /* else it is foretold */
+    /* a row that is not named for its number is foretold */
     if (strpbrk(name, "0123456789") && state[RUN_HELD])
       bytes_print(&line, e, " %s (%d)", name, state[RUN_HELD]);
   }
@@ -1094,9 +1158,10 @@ static int onset_predict(Bytes *out, const Results *r, const Item *item,
  *
  * Every run a mark, one that is censored an open one with an arrow; the laws of
  * the norm and of the sink as lines with their intervals, as far as the paper's
- * vocabulary; and there the paper's own. Marks of one N stand beside each
- * other.
+ * vocabulary; and there the paper's own. Marks of one N stand side by side.
  */
+
+/* The runs of a row of which run_onset says `sign`. */
 static void onset_marks(Series *line, const Results *r, int row, int what,
                         double N, int sign) {
   double tokens;
@@ -1105,8 +1170,8 @@ static void onset_marks(Series *line, const Results *r, int row, int what,
       line_add(line, N * pow(1.09, ONSET_ORDER[what] - 1.5), tokens / 1e6);
 }
 
-/* A law over N from 1 to the paper's, with its interval, as far as the page
- * goes. */
+/* A law over N from 1 to the paper's, with its interval, as
+ * far as the page goes. */
 static void onset_line(Series *line, const Law *l, const Sample *s) {
   enum { POINTS = 24 };
   static const double MOST = 1e12;
@@ -1124,20 +1189,20 @@ static void onset_line(Series *line, const Law *l, const Sample *s) {
 }
 
 static void onset_chart(Paper *p, const Laws *laws) {
-  static const char *const others[] = {"onset-text", "onset-natural"},
-                           *const names[] = {"text's frequencies, sink",
-                                             "natural text, sink"};
+  static const char *const others[] = {"onset-text", "onset-natural"};
+  static const char *const names[] = {
+    "text's frequencies, sink", "natural text, sink"};
   const Results *r = &p->runs;
-  Series *lines = p->lines, *seen, *later;
+  Series *lines = p->lines;
   Chart what = {
-      "Tokens until the first token is known, over how many it is drawn from",
-      "A mark is a run; an open one with an arrow was not there by the end of "
-      "its run. Unseen first: on first tokens that were never first in "
-      "training. Lines: the laws of the norm and the sink, with their 95 % "
-      "intervals, drawn on to the paper's vocabulary, where the paper's own "
-      "sink needed 1,000 to 2,000 million tokens of natural text.",
-      {.name = "N first tokens", .log = true, .tight = true},
-      {.name = "million tokens", .log = true, .high = 260}};
+    "Tokens until the first token is known, over how many it is drawn from",
+    "A mark is a run; an open one with an arrow was not there by the end of "
+    "its run. Unseen first: on first tokens that were never first in training. "
+    "Lines: the laws of the norm and the sink, with their 95 % intervals, "
+    "drawn on to the paper's vocabulary, where the paper's own sink needed "
+    "1,000 to 2,000 million tokens of natural text.",
+    {.name = "N first tokens", .log = true, .tight = true},
+    {.name = "million tokens", .log = true, .high = 260}};
   int n = 0;
   bool even;
   /* the laws' rows, then the two of a text */
@@ -1150,12 +1215,15 @@ static void onset_chart(Paper *p, const Laws *laws) {
     if (k < 2 && laws->law[of])
       onset_line(line_begin(lines, n++, "", k), laws->law[of],
                  &laws->sample[of]);
-    (seen = line_begin(lines, n++, name, k))->points = true;
-    later = line_begin(lines, n++, beyond_end, k + LINE_OVER);
+    Series *seen = line_begin(lines, n++, name, k);
+    Series *later = line_begin(lines, n++, beyond_end, k + LINE_OVER);
+    seen->points = true;
     for (int i = 0; i < p->item->count; i++) {
       int row = row_of(p, i);
       double N = row_first(r, row, &even);
-      if (drawn ? !even : strcmp(r->x->row[row].name, others[k - ONSETS]) != 0)
+      if (drawn && !even)
+        continue;
+      if (!drawn && strcmp(r->x->row[row].name, others[k - ONSETS]))
         continue;
       onset_marks(seen, r, row, of, N, 1);
       onset_marks(later, r, row, of, N, -1);

@@ -10,10 +10,10 @@
  * Trigger-conditional averaging (Ran-Milo, arXiv 2603.11487). Input are T
  * vectors of C numbers:
  *
- *            0     1         2 .. C-2     C-1
- *   x_1      1     0         0            0        the first token
- *   x_j      0     1         U(-1,1)      0        the trigger, j drawn from 3 .. T
- *   others   0     0         U(-1,1)      1
+ *            0   1   2 .. C-2   C-1
+ *   x_1      1   0   0          0     the first token
+ *   x_j      0   1   U(-1,1)    0     the trigger, j drawn from 3 .. T
+ *   others   0   0   U(-1,1)    1
  *
  * and the target is 0 but for y_j = (x_1 + .. + x_j) / j. The model is
  * attention alone, W_Q, W_K, W_V, W_O, no positions. At the trigger a row must
@@ -31,9 +31,9 @@
  * their bigram probabilities P and frequencies; the three most frequent are
  * triggers.
  *
- *   x_1 = <s>   x_2 by frequency, no trigger   x_{t+1} = x_{t-1} where x_t is a
- *                                              trigger, else drawn from P( . |
- *                                              x_t)
+ *   x_1 = <s>
+ *   x_2 by frequency, no trigger
+ *   x_{t+1} = x_{t-1} where x_t is a trigger, else drawn from P( . | x_t)
  *
  * The ordinary model learns it through the ordinary trainer. P( . | x_t) is a
  * table that the embedding and the ffn hold without attention; only at a
@@ -53,37 +53,38 @@ static double tokens_a_step(const Trainer *t) {
  * TRIGGER: over the queries that stand at a trigger, else over those that do
  * not; the first query never counts. */
 enum {
-  /* backcopy: where the next character is drawn, */
-  /* of held sequences: nats a token; or squared error a number */
-  /* share of sequences whose alpha_1 is above eps */
-  /* e^(entropy over keys) / keys: 1 where even, 0 without weights */
-  /* what a row's weights over keys sum to, times its gate */
-  /* s/Z on the first token: m where rows sum to 1 */
   TOY_ALPHA_1,                 /* weight m on the first token */
   TOY_ALPHA_1_TRIGGER,
   TOY_ALPHA_PREVIOUS_TRIGGER,  /* on the token before */
   TOY_ALPHA_STAR,              /* on the column * */
   TOY_ALPHA_STAR_TRIGGER,
+  /* s/Z on the first token: m where rows sum to 1 */
   TOY_WEIGHT_1,
   TOY_WEIGHT_1_TRIGGER,
+  /* what a row's weights over keys sum to, times its gate */
   TOY_GATE,
   TOY_GATE_TRIGGER,
   TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
   TOY_LOGIT_GAP_TRIGGER,
+  /* e^(entropy over keys) / keys: 1 where even, 0 without weights */
   TOY_EVENNESS_TRIGGER,
   TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
-  TOY_SINK_1,
+  TOY_SINK_1,                  /* share of sequences with alpha_1 > eps */
   TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
+  /* of held sequences: nats a token; or squared error a number */
   TOY_LOSS,
   TOY_LOSS_TRIGGER,
+  /* backcopy, where the next character is drawn: the loss, and its least */
   TOY_LOSS_BIGRAM,
-  TOY_ENTROPY_BIGRAM,          /* and the least that a loss can be there */
+  TOY_ENTROPY_BIGRAM,
   TOY_ERROR,                   /* trigger: |error| of a number */
-  TOY_NUMBERS };
+  TOY_NUMBERS
+};
 typedef struct ToySums {
-  /* trigger: the largest |error| */
-  double sum[TOY_NUMBERS], count[TOY_NUMBERS], worst;
+  double sum[TOY_NUMBERS], count[TOY_NUMBERS];
+  double worst;                /* trigger: the largest |error| */
 } ToySums;
+
 static void toy_add(ToySums *x, int which, double value) {
   x->sum[which] += value;
   x->count[which]++;
@@ -94,28 +95,30 @@ static double toy_mean(const ToySums *x, int which) {
 }
 
 /* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T],
- * its maps z, weight and metric [T,S], and where o has a gate that gate
- * [T,G]. */
+ * its maps z, weight and metric [T,S], and, where o has one, its gate [T,G]. */
 static void toy_measure(ToySums *x, const Config *c, double eps, int T,
                         const bool *trigger, const real *z, const real *weight,
                         const real *metric, const real *gate) {
-  int star = c->extra ? 1 : 0, S = T + star, quiet = 0,
-      G = (int)config_gates(c);
+  int star = c->extra != EXTRA_NONE, S = T + star, quiet = 0;
+  int G = (int)config_gates(c);
   double alpha = 0;
   for (int i = 1; i < T; i++) {
-    const real *z_i = z + i * S + star, *w_i = weight + i * S + star,
-               *m_i = metric + i * S;
-    double mass = 0, others = 0, entropy = 0; /* 0 log 0 = 0 */
-    double open = config_gates_o(c) ? (double)vec_sum(G, gate + i * G) / G : 1;
+    const real *z_i = z + i * S + star, *w_i = weight + i * S + star;
+    const real *m_i = metric + i * S;
+    double mass = 0, others = 0, entropy = 0, open = 1;
+    if (config_gates_o(c))
+      open = (double)vec_sum(G, gate + i * G) / G;
     for (int j = 0; j <= i; j++) {
       mass += (double)w_i[j];
-      others += j ? (double)z_i[j] / i : 0;
+      if (j)
+        others += (double)z_i[j] / i;
     }
     for (int j = 0; j <= i; j++) {
       double p = (double)w_i[j] / mass;
-      entropy -= p > 0 ? p * log(p) : 0;
+      if (p > 0)               /* 0 log 0 = 0 */
+        entropy -= p * log(p);
     }
-    bool at = trigger[i]; /* TOY_X_TRIGGER is TOY_X + 1 */
+    bool at = trigger[i];      /* TOY_X_TRIGGER is TOY_X + 1 */
     toy_add(x, TOY_ALPHA_1 + at, (double)m_i[star]);
     toy_add(x, TOY_WEIGHT_1 + at, (double)w_i[0]);
     toy_add(x, TOY_GATE + at, open * mass);
@@ -144,23 +147,28 @@ static int trigger_draw(real *x, real *y, int C, int T, uint64_t seed,
   zero(y, (idx)T * C);
   for (int i = 0; i < T; i++) {
     real *row = x + (idx)i * C;
+    int flag = C - 1;
+    if (i == 0)
+      flag = 0;
+    else if (i == at)
+      flag = 1;
     for (int k = 0; k < C; k++)
       row[k] = 0;
     for (int k = 2; i && k < C - 1; k++)
       row[k] = (real)(2 * rng_uniform(&r) - 1);
-    row[i == 0 ? 0 : i == at ? 1 : C - 1] = 1;
+    row[flag] = 1;
     for (int k = 0; i <= at && k < C; k++)
       y[(idx)at * C + k] += row[k] / (real)(at + 1);
   }
   return at;
 }
 
-/* Mean squared error of block 0's attention on x, y [B,T,C]; with grads, adds
- * its gradient. */
+/* Mean squared error of block 0's attention on x, y [B,T,C]; with
+ * grads, adds its gradient. */
 static double trigger_loss(Model *m, Acts *a, const real *x, const real *y,
                            int B, int T, bool with_grads) {
   idx n = (idx)B * T * m->c.dim;
-  real *out = a->layer[0].s1; /* [B,T,C] */
+  real *out = a->layer[0].s1;  /* [B,T,C] */
   double sum = 0;
   mhsa_forward(m, a, 0, out, x, B, T);
   for (idx i = 0; i < n; i++) {
@@ -170,8 +178,7 @@ static double trigger_loss(Model *m, Acts *a, const real *x, const real *y,
       a->dh[i] = (real)(2 * error / (double)n);
   }
   if (with_grads) {
-    /* the inputs' gradient: not used */
-    zero(a->dn, n);
+    zero(a->dn, n);            /* the inputs' gradient: not used */
     mhsa_backward(m, a, 0, a->dn, a->dh, x, B, T);
   }
   return sum;
@@ -182,11 +189,22 @@ static double trigger_loss(Model *m, Acts *a, const real *x, const real *y,
  * there is nearly always the blank, a trigger, which would bring back the
  * comma, and so for ever. */
 static const char LETTERS[] = " etaoinshrdlcumwfgypbvkjxqz";
-enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200,
-       BACKCOPY_LENGTH = 256 };
+enum {
+  BACKCOPY_VOCAB = sizeof LETTERS,
+  BACKCOPY_TOLD = 200,
+  BACKCOPY_HELD = 200,
+  BACKCOPY_LENGTH = 256
+};
 
-/* Sequences are drawn by it: upto[a] has how often the first b characters
- * follow a, together. */
+/* The id of a byte of a text; 0: it is left out. */
+static int letter_id(unsigned char of) {
+  int byte = isspace(of) ? ' ' : tolower(of);
+  const char *found = byte ? strchr(LETTERS, byte) : NULL;
+  return found ? 1 + (int)(found - LETTERS) : 0;
+}
+
+/* What sequences are drawn by: row a of upto, at b, has how often a character
+ * up to b follows a. */
 typedef struct Chain {
   uint64_t upto[BACKCOPY_VOCAB * BACKCOPY_VOCAB];
   int trigger[3];
@@ -199,8 +217,8 @@ static bool backcopy_trigger(const Data *d, int id) {
   return id == trigger[0] || id == trigger[1] || id == trigger[2];
 }
 
-/* Counts pairs of characters, the last with the first, so that each has a
- * successor. */
+/* Counts pairs of characters, the last with the first, so that
+ * each has a successor. */
 static int backcopy_count(Data *d, const Bytes *text, const char *name,
                           Error *e) {
   enum { V = BACKCOPY_VOCAB };
@@ -208,7 +226,7 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name,
   uint64_t often[V] = {0}, *pair = chain->upto;
   int first = 0, last = 0;
   for (size_t i = 0, end = 0; i < text->size; i++) {
-    /* a document, and its separator */
+    /* the next document, or the separator before it */
     if (i >= end) {
       end = i + document_length(text->at + i, text->size - i);
       if (i == end) {
@@ -216,9 +234,7 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name,
         continue;
       }
     }
-    int byte = isspace(text->at[i]) ? ' ' : tolower(text->at[i]);
-    const char *found = byte ? strchr(LETTERS, byte) : NULL;
-    int id = found ? 1 + (int)(found - LETTERS) : 0;
+    int id = letter_id(text->at[i]);
     if (!id || (id == 1 && last == 1))
       continue;
     often[id]++;
@@ -243,11 +259,12 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name,
   for (int i = 0; i < V * V; i++)
     if (i % V)
       pair[i] += pair[i - 1];
-  return left ? 0
-              : fail(e, 1,
-                     "%s: expected at least four different letters, found "
-                     "fewer. Try: another file",
-                     name);
+  if (left)
+    return 0;
+  return fail(e, 1,
+              "%s: expected at least four different letters, found fewer. Try: "
+              "another file",
+              name);
 }
 
 /* block [n] begins with <s>. */
@@ -278,19 +295,18 @@ static void backcopy_close(Data *d) {
   free(chain);
 }
 
-/* What s names, or the first documents that a grammar holds back. Returns its
- * name. */
+/* What s names, or the first documents that a grammar holds
+ * back. Returns its name. */
 static const char *backcopy_text(Data *d, const Source *s, Bytes *text,
                                  Error *e) {
   Bytes documents = {0};
   Grammar g = {0};
-  const char *name = s->text[0]      ? s->text
-                     : s->grammar[0] ? s->grammar
-                                     : STORY_GRAMMAR;
-  if (s->text[0]) {
+  const char *name = s->text;
+  if (*name) {
     source_read(s, text, &documents, e);
     d->source = hash64(0, text->at, text->size);
   } else {
+    name = s->grammar[0] ? s->grammar : STORY_GRAMMAR;
     d->alike = true;
     grammar_load(&g, &d->source, name, s, e);
     for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
@@ -301,9 +317,9 @@ static const char *backcopy_text(Data *d, const Source *s, Bytes *text,
   return name;
 }
 
-/* --toy: backcopy is a text for the ordinary trainer. Its characters, their
- * pairs and triggers come from the text that s names; T 0: the context is not
- * known. */
+/* --toy: backcopy is a text for the ordinary trainer. Its characters,
+ * their pairs and triggers come from the text that s names; T 0: the
+ * context is not known. */
 static int toys_open(Data *d, const Source *s, int T, Error *e) {
   if (s->toy == TOY_TRIGGER)
     return fail(e, 2,
@@ -351,23 +367,24 @@ static double backcopy_entropy(const Data *d, int id) {
   return entropy;
 }
 
-/* The numbers of a result by their place in ToySums, and its curves; a NULL is
- * told otherwise. */
+/* The numbers of a result by their place in ToySums, and its curves; a
+ * NULL is told otherwise. */
 static const char *const TOY_NAMES[TOY_NUMBERS] = {
-  "alpha_1", "alpha_1@trigger", "alpha_previous@trigger", "alpha_*",
-  "alpha_*@trigger", "weight_1",
-  "weight_1@trigger", "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
-  "evenness@trigger",
-  "even", "sink_1", NULL, NULL, "loss", "loss@trigger", "loss@bigram",
-  "entropy@bigram", "error"};
+  "alpha_1", "alpha_1@trigger", "alpha_previous@trigger",
+  "alpha_*", "alpha_*@trigger", "weight_1", "weight_1@trigger",
+  "gate", "gate@trigger", "logit_gap", "logit_gap@trigger",
+  "evenness@trigger", "even", "sink_1", NULL, NULL,
+  "loss", "loss@trigger", "loss@bigram", "entropy@bigram", "error"};
 enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 static const struct {
   const char *name;
   int of;
 } TOY_CURVE[TOY_CURVES] = {
-  {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1},
+  {"curve_loss", TOY_LOSS},
+  {"curve_alpha_1", TOY_ALPHA_1},
   {"curve_alpha_*", TOY_ALPHA_STAR},
-  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
+  {"curve_gate", TOY_GATE},
+  {"curve_logit_gap", TOY_LOGIT_GAP},
   {"curve_value_ratio", TOY_VALUE_1}};
 
 /* A toy at work. Of its Trainer the trigger task uses the model, the
@@ -376,7 +393,8 @@ typedef struct Play {
   Trainer t;
   bool trigger;                /* which of the two */
   real *x, *y;                 /* trigger: [B,T,C] */
-  /* [2,B,T] ids, targets; of the trigger task 0 first, 1 ordinary, 2 trigger */
+  /* [2,B,T] ids, targets; of the trigger task [B,T] alone, 0 first,
+   * 1 ordinary, 2 trigger */
   int *at;
   bool *is;                    /* [B,T] at a trigger? */
   real *maps;                  /* [3,B,T,S] z, weight, m */
@@ -386,31 +404,45 @@ typedef struct Play {
   double tokens[TOY_LOOKS], curve[TOY_CURVES][TOY_LOOKS];
 } Play;
 
-static int play_refuses(const Settings *s, Error *e) {
+/* The first flags that a toy needs and s has not; NULL if it has all. */
+static const char *play_wants(const Settings *s) {
   const Config *c = &s->model;
-  const bool trigger = s->data.toy == TOY_TRIGGER;
-  const char *toy = trigger ? "trigger" : "backcopy",
-             *want = c->layers != 1 || c->heads != 1 ? "--layers 1 --heads 1"
-                     : c->sink_token                 ? "no --sink-token"
-                     : c->prefix || c->window        ? "no --prefix or --window"
-                     : c->context < 3                ? "--context 3 or more"
-                     : trigger && c->pos != POS_NONE ? "--pos none"
-                     : trigger && c->dim < 4         ? "--dim 4 or more"
-                     : trigger && s->train.accumulate > 1 ? "no --accumulate"
-                                                          : NULL;
-  return want ? fail(e, 2,
-                     "--toy %s: expected %s. Try: ./paper toy-%s --commands",
-                     toy, want, toy)
-              : 0;
+  if (c->layers != 1 || c->heads != 1)
+    return "--layers 1 --heads 1";
+  if (c->sink_token)
+    return "no --sink-token";
+  if (c->prefix || c->window)
+    return "no --prefix or --window";
+  if (c->context < 3)
+    return "--context 3 or more";
+  if (s->data.toy != TOY_TRIGGER)
+    return NULL;
+  if (c->pos != POS_NONE)
+    return "--pos none";
+  if (c->dim < 4)
+    return "--dim 4 or more";
+  if (s->train.accumulate > 1)
+    return "no --accumulate";
+  return NULL;
 }
 
-/* Room for the trigger task: a model of one block, whose attention alone is
- * used. */
+/* 2 for a model that the toy is not made for. */
+static int play_refuses(const Settings *s, Error *e) {
+  const char *toy = s->data.toy == TOY_TRIGGER ? "trigger" : "backcopy";
+  const char *want = play_wants(s);
+  if (!want)
+    return 0;
+  return fail(e, 2, "--toy %s: expected %s. Try: ./paper toy-%s --commands",
+              toy, want, toy);
+}
+
+/* Room for the trigger task: a model of one block, whose
+ * attention alone is used. */
 static void trigger_create(Play *y, const Settings *s, Error *e) {
   Trainer *t = &y->t;
   idx n = (idx)s->train.batch * s->model.context * s->model.dim;
   t->s = *s;
-  t->s.model.vocab = t->s.model.ffn = 1; /* idle */
+  t->s.model.vocab = t->s.model.ffn = 1;   /* idle */
   if (config_resolve(&t->s.model, e) ||
       model_create(&t->m, &t->s.model, true, e))
     return;
@@ -424,9 +456,10 @@ static void trigger_create(Play *y, const Settings *s, Error *e) {
     model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
 }
 
+/* The toy that s->data.toy names; play_free must follow. */
 static int play_create(Play *y, const Settings *s, Error *e) {
-  idx B = s->train.batch, T = s->model.context,
-      map = B * T * config_columns(&s->model, (int)T);
+  idx B = s->train.batch, T = s->model.context;
+  idx map = B * T * config_columns(&s->model, (int)T);
   y->trigger = s->data.toy == TOY_TRIGGER;
   if (y->trigger)
     trigger_create(y, s, e);
@@ -457,8 +490,10 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
     idx row = (idx)b * T;
     int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed,
                           number + (uint64_t)b);
-    for (int i = 0; i < T; i++)
-      y->at[row + i] = (i > 0) + (y->is[row + i] = i == at);
+    for (int i = 0; i < T; i++) {
+      y->is[row + i] = i == at;
+      y->at[row + i] = (i > 0) + y->is[row + i];
+    }
   }
 }
 
@@ -479,12 +514,13 @@ static void trigger_look(Play *y, int from, int B) {
   }
 }
 
+/* The same of backcopy. */
 static void backcopy_look(Play *y, int from, int B) {
   Trainer *t = &y->t;
   int T = t->s.model.context, *targets = y->at + (idx)B * T;
   for (idx i = 0; i < (idx)B * T; i++) {
-    const int32_t *held = t->data.held.at + t->data.starts.at[from + i / T] +
-                          i % T;
+    const int32_t start = t->data.starts.at[from + i / T];
+    const int32_t *held = t->data.held.at + start + i % T;
     y->at[i] = held[0];
     y->is[i] = backcopy_trigger(&t->data, held[0]);
     targets[i] = held[1];
@@ -521,18 +557,19 @@ static void play_look(Play *y) {
     n = BACKCOPY_HELD;
   y->seen = (ToySums){0};
   for (int from = 0; from < n; from += batch) {
-    int B = n - from < batch ? n - from : batch;
+    int B = (int)at_most(n - from, batch);
     play_forward(y, from, B);
     for (int b = 0; b < B; b++) {
-      const real *v = t->a.layer[0].v + (idx)b * T * D,
-                 *gate = t->a.layer[0].gate;
-      for (int i = 0; i < T; i++)
-        toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1,
-                length(D, v + i * D));
-      toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T,
-                  y->probe.z + b * map, y->probe.weight + b * map,
-                  y->probe.metric + b * map,
-                  gate ? gate + (idx)b * T * config_gates(c) : NULL);
+      idx row = (idx)b * T;
+      const real *v = t->a.layer[0].v + row * D, *gate = t->a.layer[0].gate;
+      if (gate)
+        gate += row * config_gates(c);
+      for (int i = 0; i < T; i++) {
+        int which = i ? TOY_VALUE_REST : TOY_VALUE_1;
+        toy_add(&y->seen, which, length(D, v + i * D));
+      }
+      toy_measure(&y->seen, c, t->s.eps, T, y->is + row, y->probe.z + b * map,
+                  y->probe.weight + b * map, y->probe.metric + b * map, gate);
     }
   }
 }
@@ -541,14 +578,14 @@ static double toy_value_ratio(const ToySums *x) {
   return toy_mean(x, TOY_VALUE_1) / toy_mean(x, TOY_VALUE_REST);
 }
 
-/* The first held sequence's weights s/Z, its first TOY_SHOWN rows and the
- * columns that they see: *, if there is one, then the tokens. Where rows sum to
- * 1 this is m. */
+/* The first held sequence's weights s/Z, its first TOY_SHOWN rows and
+ * the columns that they see: *, if there is one, then the tokens. Where
+ * rows sum to 1 this is m. */
 static int play_map(Play *y, Result *r, const char *name, Error *e) {
   int T = y->t.s.model.context, S = config_columns(&y->t.m.c, T);
-  int rows = T < TOY_SHOWN ? T : TOY_SHOWN, columns = rows + S - T;
-  double map[TOY_SHOWN * (TOY_SHOWN + 1)], tokens[TOY_SHOWN],
-      trigger[TOY_SHOWN];
+  int rows = (int)at_most(T, TOY_SHOWN), columns = rows + S - T;
+  double map[TOY_SHOWN * (TOY_SHOWN + 1)];
+  double tokens[TOY_SHOWN], trigger[TOY_SHOWN];
   play_forward(y, 0, 1);
   for (int i = 0; i < rows; i++) {
     for (int j = 0; j < columns; j++)
@@ -557,8 +594,8 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
     trigger[i] = y->is[i];
   }
   if (!y->looks) {
-    result_add(r, "toy_shape", (double[]){y->t.s.data.toy, rows, columns}, 3,
-               e);
+    const double shape[] = {y->t.s.data.toy, rows, columns};
+    result_add(r, "toy_shape", shape, 3, e);
     result_add(r, "toy_tokens", tokens, rows, e);
     result_add(r, "toy_trigger", trigger, rows, e);
   }
@@ -571,22 +608,27 @@ static void play_fault(Trainer *t, const char *what, Error *e) {
   step_fault(t, e);
 }
 
-/* A look of a training under way: the curves, and the line that the terminal
- * shows. */
+/* What a curve has now: a number of the last look, or the training's loss since
+ * the look before it. */
+static double play_curve(const Play *y, int of) {
+  const Trainer *t = &y->t;
+  if (of == TOY_VALUE_1)
+    return toy_value_ratio(&y->seen);
+  if (of != TOY_LOSS)
+    return toy_mean(&y->seen, of);
+  return t->loss_steps ? t->loss_sum / (double)t->loss_steps : NAN;
+}
+
+/* A look of a training under way: the curves, and the line
+ * that the terminal shows. */
 static void play_watch(Play *y, Progress *p, Error *e) {
   Trainer *t = &y->t;
   play_look(y);
   if (!isfinite(y->seen.sum[TOY_GATE] + y->seen.sum[TOY_LOSS]))
     play_fault(t, "a map or loss", e);
   y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
-  for (int k = 0; k < TOY_CURVES; k++) {
-    int of = TOY_CURVE[k].of;
-    y->curve[k][y->looks] = of == TOY_VALUE_1 ? toy_value_ratio(&y->seen)
-                            : of != TOY_LOSS  ? toy_mean(&y->seen, of)
-                            : t->loss_steps
-                                ? t->loss_sum / (double)t->loss_steps
-                                : NAN;
-  }
+  for (int k = 0; k < TOY_CURVES; k++)
+    y->curve[k][y->looks] = play_curve(y, TOY_CURVE[k].of);
   y->looks++;
   t->loss_sum = 0;
   t->loss_steps = 0;
@@ -596,17 +638,22 @@ static void play_watch(Play *y, Progress *p, Error *e) {
   p->now[NORM_RATIO] = 1;
 }
 
+/* Parameters that are trained: of the trigger task those of the attention. */
+static idx play_parameters(const Play *y) {
+  const Model *m = &y->t.m;
+  const Tensor *from = model_tensor(m, "l0.wq"), *to = model_tensor(m, "l0.wo");
+  if (y->trigger)
+    return to->w + tensor_count(to) - from->w;
+  return m->count;
+}
+
+/* The numbers of the last look and the curves, into r. */
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   const ToySums *x = &y->seen;
-  const Tensor *from = model_tensor(&y->t.m, "l0.wq"),
-               *to = model_tensor(&y->t.m, "l0.wo");
   double train_loss = y->curve[0][y->looks - 1];
   record(r, e, (double)y->t.step, "steps");
   record(r, e, y->tokens[y->looks - 1], "tokens");
-  record(r, e,
-         (double)(y->trigger ? to->w + tensor_count(to) - from->w
-                             : y->t.m.count),
-         "parameters");
+  record(r, e, (double)play_parameters(y), "parameters");
   record(r, e, r->ended[0] != 0, "diverged");
   for (int k = 0; k < TOY_NUMBERS; k++)
     if (TOY_NAMES[k] && x->count[k] > 0)
@@ -643,8 +690,8 @@ static void play_step(Play *y, Error *e) {
     step_fault(t, e);
 }
 
-/* From the first look to the last; a training that diverges ends here with the
- * reason in r. */
+/* From the first look to the last; a training that diverges ends here
+ * with the reason in r. */
 static int play_train(Play *y, Progress *p, Result *r, Error *e) {
   Trainer *t = &y->t;
   int steps = t->s.train.steps, last = TOY_LOOKS - 1;
@@ -658,22 +705,22 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
         progress_show(t, p);
     }
     if (interrupted)
-      fail(
-          e, 1,
-          "stopped at step %ld of %d; nothing was saved. Try: the same command",
-          t->step, steps);
+      fail(e, 1,
+           "stopped at step %ld of %d; nothing was saved. Try: the same "
+           "command",
+           t->step, steps);
     if (!e->status && t->loss_steps)
       play_watch(y, p, e);
   }
+  /* the numbers of the last look are not the end's */
   if (take_divergence(r->ended, t, e))
-    /* of the last look: not the end's */
     y->seen = (ToySums){0};
   return e->status;
 }
 
-/* Trains the toy that s->data.toy names and adds its numbers to r. One that
- * diverges is a result: r->ended says where. 2 for a model that the toy is not
- * made for. */
+/* Trains the toy that s->data.toy names and adds its numbers to r. One
+ * that diverges is a result: r->ended says where. 2 for a model that
+ * the toy is not made for. */
 static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
   Play y = {0};
   if (play_refuses(s, e))
@@ -689,11 +736,11 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
   return e->status;
 }
 
+static const char *const TOY_WHEN[] = {"before", "after"};
 static const char TOY_MAPS_SAY[] =
-    "\nWeights of the first held sequence in tenths: . below 0.05, # from "
-    "0.95 on. Rows: queries,\n"
-    "> at a trigger. Columns: keys, 1 the first token, v a trigger, * the "
-    "extra column.\n";
+    "\nWeights of the first held sequence in tenths: . below 0.05, # from 0.95 "
+    "on. Rows: queries,\n> at a trigger. Columns: keys, 1 the first token, v a "
+    "trigger, * the extra column.\n";
 
 /* NO_COLOR: no-color.org. */
 static bool wants_colour(FILE *f) {
@@ -711,44 +758,56 @@ static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     fputs(text, out);
 }
 
+/* What stands over column j of a map; the column * is -1. */
+static char column_mark(const double *trigger, int j) {
+  if (j < 0)
+    return '*';
+  if (trigger[j] > 0)
+    return 'v';
+  return j == 0 ? '1' : ' ';
+}
+
+/* What stands before row i of a map: a letter in quotes, where tokens are
+ * letters; else 1 for the first row, t for the trigger, x for others. */
+static void row_mark(char to[4], const double *tokens, const double *trigger,
+                     bool letters, int i) {
+  if (letters && tokens[i] >= 1 && tokens[i] < BACKCOPY_VOCAB)
+    snprintf(to, 4, "'%c'", LETTERS[(int)tokens[i] - 1]);
+  else if (i == 0)
+    strcpy(to, " 1 ");
+  else
+    strcpy(to, trigger[i] > 0 ? " t " : " x ");
+}
+
 /* A toy's maps before and after. */
 static void toy_print(const Result *r, FILE *out) {
   int n, m, told, cells;
-  const double *shape = result_find(r, "toy_shape", &n),
-               *tokens = result_find(r, "toy_tokens", &m);
+  const double *shape = result_find(r, "toy_shape", &n);
+  const double *tokens = result_find(r, "toy_tokens", &m);
   const double *trigger = result_find(r, "toy_trigger", &told);
-  int rows = count_at(shape, n, 1), columns = count_at(shape, n, 2),
-      before = columns - rows;
+  int rows = count_at(shape, n, 1), columns = count_at(shape, n, 2);
+  int before = columns - rows;   /* 1: there is a column * */
   bool colour = wants_colour(out);
   if (!rows || before < 0 || m != rows || told != rows)
     return;
   for (int k = 0; k < 2; k++) {
-    const double *map = result_find(r, k ? "after" : "before", &cells);
+    const double *map = result_find(r, TOY_WHEN[k], &cells);
     if (cells != rows * columns)
       return;
-    fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
+    fprintf(out, "%6s%s\n%6s", "", TOY_WHEN[k], "");
     for (int j = -before; j < rows; j++)
-      fprintf(out, " %c",
-              j < 0            ? '*'
-              : trigger[j] > 0 ? 'v'
-              : j == 0         ? '1'
-                               : ' ');
+      fprintf(out, " %c", column_mark(trigger, j));
     fputc('\n', out);
     for (int i = 0; i < rows; i++) {
-      bool letter = shape[0] > TOY_TRIGGER && tokens[i] >= 1 &&
-                    tokens[i] < BACKCOPY_VOCAB;
-      char quote = letter ? '\'' : ' ', name = letter
-                                                   ? LETTERS[(int)tokens[i] - 1]
-                                               : i == 0         ? '1'
-                                               : trigger[i] > 0 ? 't'
-                                                                : 'x';
-      fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', quote, name,
-              quote);
-      /* tenths: . below 0.05, # from 0.95 on */
+      char mark[4];
+      row_mark(mark, tokens, trigger, shape[0] > TOY_TRIGGER, i);
+      fprintf(out, " %c%s ", trigger[i] > 0 ? '>' : ' ', mark);
       for (int j = 0; j < columns; j++) {
         double x = map[i * columns + j];
-        char tenth = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
-        heat_cell(colour ? "  " : (char[]){' ', tenth, 0}, x, colour, out);
+        char text[] = "  ";
+        if (!colour)           /* tenths: . below 0.05, # from 0.95 on */
+          text[1] = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
+        heat_cell(text, x, colour, out);
       }
       fputc('\n', out);
     }
@@ -766,16 +825,15 @@ static void why_maps(Html *h, const Result *r, const char *name) {
   const double *trigger = result_find(r, "toy_trigger", &told);
   f.T = rows;
   for (int k = 0; k < 2; k++) {
-    const double *map = result_find(r, k ? "after" : "before", &n);
+    const double *map = result_find(r, TOY_WHEN[k], &n);
     if (rows < 1 || rows > FILM_TOKENS || n != rows * rows || told != rows)
       return;
     FilmLook x = {.alpha = 0};
     for (int i = 0; i < n; i++)
       x.weight[i / rows][i % rows] = (float)map[i];
-    snprintf(label, sizeof label, "%s, %s training", name,
-             k ? "after" : "before");
+    snprintf(label, sizeof label, "%s, %s training", name, TOY_WHEN[k]);
     say(h, "<div>");
-    say(h, "<span class=\"small\">%s, %s</span>", name, k ? "after" : "before");
+    say(h, "<span class=\"small\">%s, %s</span>", name, TOY_WHEN[k]);
     map_begin(h, &f, &x, 0, 0, label);
     for (int i = 0; i < rows; i++)
       if (trigger[i] > 0)
@@ -800,12 +858,13 @@ static int toy_why(Html *h) {
       result_read(&r[i], text.at, text.size, path, &e);
     bytes_free(&text);
   }
-  double first = result_number(&r[0], "alpha_1"),
-         length = result_number(&r[0], "value_ratio");
+  double first = result_number(&r[0], "alpha_1");
+  double length = result_number(&r[0], "value_ratio");
   if (!e.status) {
-    say(h, "<p>A toy: one head must give the mean of all tokens so far at one "
-           "row, the trigger (arrow), and nothing at every other "
-           "row.</p>\n<figure id=\"toy\"><div class=\"two\">\n");
+    say(h,
+        "<p>A toy: one head must give the mean of all tokens so far at one "
+        "row, the trigger (arrow), and nothing at every other row.</p>\n"
+        "<figure id=\"toy\"><div class=\"two\">\n");
     for (int i = 0; i < WHY_ROWS; i++)
       why_maps(h, &r[i], ROWS[i][1]);
     say(h,
@@ -823,5 +882,7 @@ static int toy_why(Html *h) {
 
 /* Program.open: what else than texts can be trained on. */
 static int paper_open(Data *d, const Source *s, int T, Error *e) {
-  return s->toy ? toys_open(d, s, T, e) : other_open(d, s, T, e);
+  if (s->toy)
+    return toys_open(d, s, T, e);
+  return other_open(d, s, T, e);
 }
