@@ -27,8 +27,8 @@
  * two blanks become one. */
 enum { ENDINGS_MOST = 9 };
 
-/* Strings that begin at text + field[..], the context first; `gold`, from 0, is
- * right. */
+/* Strings that begin at text + field[..], the context first. `gold`, from 0, is
+ * the right ending. */
 typedef struct Question {
   int gold, endings;
   size_t field[1 + ENDINGS_MOST];
@@ -48,10 +48,9 @@ static void choices_free(Choices *c) {
 /* What Python's str.strip takes away. */
 static bool is_white(uint32_t code) {
   static const Range WHITES[] = {
-    {0x09, 0x0D, 1}, {0x1C, 0x20, 1}, {0x85, 0x85, 1}, {0xA0, 0xA0, 1},
-    {0x1680, 0x1680, 1},
-    {0x2000, 0x200A, 1}, {0x2028, 0x2029, 1}, {0x202F, 0x202F, 1},
-    {0x205F, 0x205F, 1},
+    {0x09, 0x0D, 1},     {0x1C, 0x20, 1},     {0x85, 0x85, 1},
+    {0xA0, 0xA0, 1},     {0x1680, 0x1680, 1}, {0x2000, 0x200A, 1},
+    {0x2028, 0x2029, 1}, {0x202F, 0x202F, 1}, {0x205F, 0x205F, 1},
     {0x3000, 0x3000, 1}};
   return range_value(WHITES, (int)(sizeof WHITES / sizeof *WHITES), code, 0);
 }
@@ -73,8 +72,8 @@ static size_t text_end(const unsigned char *text, size_t n, size_t *from) {
   return end;
 }
 
-/* The next line of n > 0 bytes without its end, *size of it; returns all its
- * bytes. */
+/* The next line of n > 0 bytes: *size of it without its end, and as its value
+ * all of them. */
 static size_t line_next(const unsigned char *p, size_t n, size_t *size) {
   const unsigned char *end = memchr(p, '\n', n);
   const size_t whole = end ? (size_t)(end - p) + 1 : n;
@@ -84,9 +83,18 @@ static size_t line_next(const unsigned char *p, size_t n, size_t *size) {
   return whole;
 }
 
-/* of a byte order mark */
+/* The length of the byte order mark at p: 3, or 0 where there is none. */
 static size_t mark_length(const unsigned char *p, size_t n) {
   return n >= 3 && !memcmp(p, "\xEF\xBB\xBF", 3) ? 3 : 0;
+}
+
+/* The escapes of a field: what they stand for, and their letters behind \. */
+static const char FIELD_PLAIN[] = "\t\n\\", FIELD_LETTERS[] = "tn\\";
+
+/* What stands in `to` where c is in `from`; 0 where c is not in it. */
+static char translated(char c, const char *from, const char *to) {
+  const char *at = c ? strchr(from, c) : NULL;
+  return at ? to[at - from] : 0;
 }
 
 /* Turns the field of n bytes at `from`, escapes undone, into a string at `to`;
@@ -95,19 +103,43 @@ static size_t field_plain(unsigned char *to, const unsigned char *from,
                           size_t n) {
   size_t length = 0;
   for (size_t i = 0; i < n; i++) {
-    unsigned char c = from[i], next = i + 1 < n ? from[i + 1] : 0;
-    bool escape = c == '\\' && (next == 't' || next == 'n' || next == '\\');
-    to[length++] = !escape ? c : next == 't' ? '\t' : next == 'n' ? '\n' : '\\';
-    i += escape;
+    char plain = 0;
+    if (from[i] == '\\' && i + 1 < n)
+      plain = translated((char)from[i + 1], FIELD_LETTERS, FIELD_PLAIN);
+    to[length++] = plain ? (unsigned char)plain : from[i];
+    i += plain != 0;
   }
   to[length] = 0;
   return length;
+}
+
+/* The fields of a line of `size` bytes as q, their strings at text + *at, which
+ * moves behind them. False for a line that is no question. */
+static bool question_read(Question *q, const unsigned char *p, size_t size,
+                          unsigned char *text, size_t *at) {
+  *q = (Question){.gold = -1, .endings = -1};
+  for (size_t from = 0, end; from <= size; from = end + 1) {
+    const unsigned char *tab = memchr(p + from, '\t', size - from);
+    end = tab ? (size_t)(tab - p) : size;
+    if (q->gold < 0) {
+      if (end - from != 1 || !isdigit(p[from]))
+        return false;
+      q->gold = p[from] - '0';
+    } else if (++q->endings > ENDINGS_MOST) {
+      return false;
+    } else {
+      q->field[q->endings] = *at;
+      *at += field_plain(text + *at, p + from, end - from) + 1;
+    }
+  }
+  return q->endings >= 2 && q->gold < q->endings;
 }
 
 /* 1 with the number of the line that is none; on failure nothing is held. */
 static int choices_read(const unsigned char *p, size_t n, const char *name,
                         Choices *out, Error *e) {
   const size_t mark = mark_length(p, n);
+  size_t at = 0, blank;
   int lines = 1;
   *out = (Choices){0};
   p += mark;
@@ -117,29 +149,15 @@ static int choices_read(const unsigned char *p, size_t n, const char *name,
   /* every field grows by its end */
   out->text = grab((idx)n + lines + 1, 1, e);
   out->question = grab(lines, sizeof *out->question, e);
-  size_t at = 0;
   for (int line = 1; !e->status && line <= lines; line++) {
-    Question *q = &out->question[out->n];
-    size_t size = 0, blank, whole = n ? line_next(p, n, &size) : 0;
+    size_t size = 0, whole = 0;
+    if (n)
+      whole = line_next(p, n, &size);
+    /* a blank line says nothing */
     if (size && !memchr(p, '\t', size) && !text_end(p, size, &blank))
       size = 0;
-    *q = (Question){.gold = -1, .endings = -1};
-    for (size_t from = 0, field; size && from <= size; from += field + 1) {
-      const unsigned char *tab = memchr(p + from, '\t', size - from);
-      field = (tab ? (size_t)(tab - p) : size) - from;
-      if (q->gold < 0) {
-        if (field != 1 || !isdigit(p[from]))
-          break;
-        q->gold = p[from] - '0';
-      } else if (++q->endings > ENDINGS_MOST)
-        break;
-      else {
-        q->field[q->endings] = at;
-        at += field_plain(out->text + at, p + from, field) + 1;
-      }
-    }
     if (size &&
-        (q->endings < 2 || q->endings > ENDINGS_MOST || q->gold >= q->endings))
+        !question_read(&out->question[out->n], p, size, out->text, &at))
       fail(e, 1,
            "%s:%d: expected the right ending's number from 0, a context and 2 "
            "to %d endings, separated by tabs. Try: hf choices FILE.jsonl --out "
@@ -188,14 +206,17 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c,
     if (s->data.bos)
       ids_add(ids, &bos, 1, e);
     tokenizer_encode(&d->tokenizer, text.at, text.size, ids, e);
-    int length = (int)(ids->size - from),
-        scored = (int)alone.size + (s->data.bos ? 1 : 0);
-    int cut = length > most + 1 ? length - most - 1 : 0;
+    const int length = (int)(ids->size - from);
+    int scored = (int)alone.size + !!s->data.bos, cut = 0;
     /* the last token at least */
     if (scored >= length)
       scored = length - 1;
-    out[k] = (Choice){from + (size_t)cut, length - cut,
-                      scored > cut ? scored - cut : 1};
+    /* the last tokens of what is too long */
+    if (length > most + 1)
+      cut = length - most - 1;
+    out[k] = (Choice){from + (size_t)cut, length - cut, 1};
+    if (scored > cut)
+      out[k].scored = scored - cut;
     if (length < 2)
       fail(e, 1,
            "--choices: expected endings of at least one token, found "
@@ -216,12 +237,26 @@ static int choices_longest(const Choice *c, int n) {
   return T;
 }
 
+/* A choice as a row of T ids and T targets; what is short ends in token 0. */
+static void choice_feed(const Choice *c, const Ids *tokens, int T, int *ids,
+                        int *targets) {
+  const int32_t *own = tokens->at + c->at;
+  for (int t = 0; t < c->length - 1; t++) {
+    ids[t] = own[t];
+    targets[t] = own[t + 1];
+  }
+  for (int t = c->length - 1; t < T; t++) {
+    ids[t] = 0;
+    targets[t] = 0;
+  }
+}
+
 /* log p of every choice, `batch` of them at a time. */
 static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n,
                          const Ids *tokens, const Settings *s, Error *e) {
   Acts a = {0};
-  int most = choices_longest(choice, n),
-      batch = evaluation_batch(m, n, most, e);
+  int most = choices_longest(choice, n);
+  int batch = evaluation_batch(m, n, most, e);
   int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
   if (!e->status)
     acts_create(&a, m, batch, most, ACTS_ONE, e);
@@ -229,15 +264,10 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n,
     m->seams.begin(m, (n + batch - 1) / batch, true, s->quiet);
   for (int from = 0; from < n && !e->status; from += batch) {
     const Choice *c = &choice[from];
-    int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
+    int B = (int)at_most(n - from, batch), T = choices_longest(c, B);
     int *targets = ids + (idx)B * T;
-    /* what is short ends in token 0 */
     for (int b = 0; b < B; b++)
-      for (int t = 0; t < T; t++) {
-        const bool fed = t < c[b].length - 1;
-        ids[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t] : 0;
-        targets[b * T + t] = fed ? tokens->at[c[b].at + (size_t)t + 1] : 0;
-      }
+      choice_feed(&c[b], tokens, T, ids + b * T, targets + b * T);
     model_forward(m, &a, ids, B, T);
     model_loss(m, &a, targets, B, T, false, 1);
     for (int b = 0; b < B; b++)
@@ -258,13 +288,44 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n,
   return e->status;
 }
 
-/* Of the first --questions of --choices the share that m answers rightly, by
- * log p and by log p a character. 1 for a file that cannot be read; 2 where d
- * has no tokenizer. */
+/* How many characters a string of UTF-8 has: its bytes that begin one. */
+static int characters(const unsigned char *text) {
+  int n = 0;
+  for (; *text; text++)
+    n += (*text & 0xC0) != 0x80;
+  return n;
+}
+
+/* Is the best ending of q its right one? Adds that to right[0] by log p, to
+ * right[1] by log p a character. log_p: those of its endings. */
+static void question_judge(const Choices *c, const Question *q,
+                           const double *log_p, int right[2]) {
+  int best[2] = {0};
+  double most[2] = {-INFINITY, -INFINITY};
+  for (int k = 0; k < q->endings; k++) {
+    const int size = characters(c->text + q->field[1 + k]);
+    double is[2] = {log_p[k], log_p[k]};
+    if (size)
+      is[1] /= size;
+    for (int x = 0; x < 2; x++)
+      if (is[x] > most[x]) {
+        most[x] = is[x];
+        best[x] = k;
+      }
+  }
+  for (int x = 0; x < 2; x++)
+    right[x] += best[x] == q->gold;
+}
+
+/* n questions, and the share of them that a model answers rightly, by log p and
+ * by log p a character. */
 typedef struct Chosen {
   int n;
   double acc, acc_norm;
 } Chosen;
+
+/* m's answers to the first --questions of --choices. 1 for a file that cannot
+ * be read; 2 where d has no tokenizer. */
 static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s,
                           Error *e) {
   const HfOwn *own = &s->own;
@@ -285,33 +346,22 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s,
     c.n = own->questions;
   Choice *choice = grab((idx)c.n * ENDINGS_MOST, sizeof *choice, e);
   double *log_p = grab((idx)c.n * ENDINGS_MOST, sizeof *log_p, e);
-  for (int i = 0; i < c.n && !e->status; n += c.question[i++].endings)
-    choices_encode(d, s, &c, &c.question[i], &ids, choice + n, m->c.context, e);
+  for (int i = 0; i < c.n && !e->status; i++) {
+    const Question *q = &c.question[i];
+    choices_encode(d, s, &c, q, &ids, choice + n, m->c.context, e);
+    n += q->endings;
+  }
   if (!e->status)
     choices_log_p(log_p, m, choice, n, &ids, s, e);
-  for (int i = 0, at = 0; i < c.n && !e->status;
-       at += c.question[i++].endings) {
-    const Question *q = &c.question[i];
-    int best[2] = {0};
-    double most[2] = {-INFINITY, -INFINITY};
-    for (int k = 0; k < q->endings; k++) {
-      /* UTF-8 bytes that begin one */
-      int size = 0;
-      for (const unsigned char *at_k = c.text + q->field[1 + k]; *at_k; at_k++)
-        size += (*at_k & 0xC0) != 0x80;
-      double is[2] = {log_p[at + k], log_p[at + k] / (size ? size : 1)};
-      for (int x = 0; x < 2; x++)
-        if (is[x] > most[x]) {
-          most[x] = is[x];
-          best[x] = k;
-        }
-    }
-    for (int x = 0; x < 2; x++)
-      right[x] += best[x] == q->gold;
+  for (int i = 0, at = 0; i < c.n && !e->status; i++) {
+    question_judge(&c, &c.question[i], log_p + at, right);
+    at += c.question[i].endings;
   }
   out->n = c.n;
-  out->acc = c.n ? (double)right[0] / c.n : 0;
-  out->acc_norm = c.n ? (double)right[1] / c.n : 0;
+  if (c.n) {
+    out->acc = (double)right[0] / c.n;
+    out->acc_norm = (double)right[1] / c.n;
+  }
   choices_free(&c);
   ids_free(&ids);
   free(choice);
@@ -327,24 +377,31 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   Bytes titled = {0}, plain = {0};
   size_t at;
   const size_t stop = text_end((const unsigned char *)from, n, &at);
-  while (at < stop) {
-    const bool title = stop - at >= WIDTH && !memcmp(from + at, TITLE, WIDTH);
-    bytes_add(&titled, title ? ". " : from + at, title ? 2 : 1, e);
-    at += title ? WIDTH : 1;
-  }
+  /* " [title]" becomes ". " */
+  while (at < stop)
+    if (stop - at >= WIDTH && !memcmp(from + at, TITLE, WIDTH)) {
+      bytes_add(&titled, ". ", 2, e);
+      at += WIDTH;
+    } else {
+      bytes_add(&titled, from + at, 1, e);
+      at++;
+    }
+  /* what stands in [], on one line, is dropped */
   const char *s = (const char *)titled.at, *end = s + titled.size;
-  while (s < end && !e->status) {
+  for (; s < end && !e->status; s++) {
     const size_t left = (size_t)(end - s);
     const char *line = memchr(s, '\n', left), *close = memchr(s, ']', left);
-    const bool dropped = *s == '[' && close && (!line || close < line);
-    if (!dropped)
+    if (*s == '[' && close && (!line || close < line))
+      s = close;
+    else
       bytes_add(&plain, s, 1, e);
-    s = dropped ? close + 1 : s + 1;
   }
+  /* two blanks become one */
   for (size_t i = 0; i < plain.size; i++) {
-    char c = (char)plain.at[i];
-    if (c == '\t' || c == '\n' || c == '\\')
-      bytes_print(out, e, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : c);
+    const char c = (char)plain.at[i];
+    const char letter = translated(c, FIELD_PLAIN, FIELD_LETTERS);
+    if (letter)
+      bytes_print(out, e, "\\%c", letter);
     else
       bytes_add(out, &c, 1, e);
     if (c == ' ' && i + 1 < plain.size && plain.at[i + 1] == ' ')
@@ -354,14 +411,17 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   bytes_free(&titled);
 }
 
+/* A line of HellaSwag's file, j, as one of --choices, added to out. */
 static int choice_line(Bytes *out, const Json *j, Error *e) {
+  static const char *const BEFORE[] = {"", ": ", " "};
   const JsonValue *parts[] = {json_get(j, j->at, "activity_label"),
                               json_get(j, j->at, "ctx_a"),
                               json_get(j, j->at, "ctx_b")};
-  const JsonValue *endings = json_get(j, j->at, "endings"),
-                  *label = json_get(j, j->at, "label");
-  const int right = label && label->size == 1 ? j->text[label->at] - '0' : -1;
-  Bytes text = {0};
+  const JsonValue *endings = json_get(j, j->at, "endings");
+  const JsonValue *label = json_get(j, j->at, "label");
+  int right = -1;
+  if (label && label->size == 1)
+    right = j->text[label->at] - '0';
   bool good = json_kind(endings, JSON_ARRAY) && endings->size >= 2 &&
               endings->size <= ENDINGS_MOST && right >= 0 &&
               right < (int)endings->size;
@@ -370,19 +430,22 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
   for (uint32_t i = 0; good && i < endings->size; i++)
     good = json_at(j, endings, i)->kind == JSON_STRING;
   if (!good)
-    return fail(
-        e, 1,
-        "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings and the "
-        "label of one of them, found another line. Try: hellaswag_val.jsonl",
-        j->name, ENDINGS_MOST);
+    return fail(e, 1,
+                "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings "
+                "and the label of one of them, found another line. Try: "
+                "hellaswag_val.jsonl",
+                j->name, ENDINGS_MOST);
+  Bytes text = {0};
+  size_t last = 0; /* where ctx_b begins */
   for (int i = 0; i < 3; i++) {
-    bytes_print(&text, e, "%s", i == 1 ? ": " : i ? " " : "");
-    size_t from = text.size;
+    bytes_print(&text, e, "%s", BEFORE[i]);
+    last = text.size;
     bytes_add(&text, j->text + parts[i]->at, parts[i]->size, e);
-    for (size_t k = from; i == 2 && k < text.size; k++)
-      text.at[k] = (unsigned char)(k == from ? toupper(text.at[k])
-                                             : tolower(text.at[k]));
   }
+  if (last < text.size)
+    text.at[last] = (unsigned char)toupper(text.at[last]);
+  for (size_t k = last + 1; k < text.size; k++)
+    text.at[k] = (unsigned char)tolower(text.at[k]);
   bytes_print(out, e, "%d\t", right);
   choice_text(out, (const char *)text.at, text.size, e);
   for (const JsonValue *x = endings + 1; x < j->at + endings->next;
@@ -395,6 +458,7 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
   return e->status;
 }
 
+/* HellaSwag's file at `path` as a file of --choices. */
 static int import_choices(const char *path, const char *to, Error *e) {
   Bytes file = {0}, out = {0};
   int questions = 0, line = 0;

@@ -14,34 +14,43 @@
  * those that change no number of a forward; null, and an unread {} or [], say
  * nothing.
  *
- * Sources: the modelling code of transformers and the published files of
- * each. */
+ * Sources: the modelling code of transformers, and the files that were
+ * published of each family. */
 
 static const Counterpart GPT2[] = {
-  {"@", "transformer.h.*.", AS_IS}, {"wte", "transformer.wte", AS_IS},
-  {"wpe", "transformer.wpe", AS_IS}, {"@norm1", "@ln_1", AS_IS},
+  {"@", "transformer.h.*.", AS_IS},
+  {"wte", "transformer.wte", AS_IS},
+  {"wpe", "transformer.wpe", AS_IS},
+  {"@norm1", "@ln_1", AS_IS},
   {"@wq", "@attn.c_attn", THIRDS},
-  {"@wk", "@attn.c_attn", THIRDS}, {"@wv", "@attn.c_attn", THIRDS},
+  {"@wk", "@attn.c_attn", THIRDS},
+  {"@wv", "@attn.c_attn", THIRDS},
   /* [in,out], as here: its square one would fit turned as well */
-  {"@wo", "@attn.c_proj", AS_IS}, {"@norm2", "@ln_2", AS_IS},
+  {"@wo", "@attn.c_proj", AS_IS},
+  {"@norm2", "@ln_2", AS_IS},
   {"@w1", "@mlp.c_fc", AS_IS},
-  {"@w2", "@mlp.c_proj", AS_IS}, {"normf", "transformer.ln_f", AS_IS},
-  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  {"@w2", "@mlp.c_proj", AS_IS},
+  {"normf", "transformer.ln_f", AS_IS},
+  {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 
 static const Counterpart NEOX[] = {
-  {"@", "gpt_neox.layers.*.", AS_IS}, {"wte", "gpt_neox.embed_in", AS_IS},
+  {"@", "gpt_neox.layers.*.", AS_IS},
+  {"wte", "gpt_neox.embed_in", AS_IS},
   {"@norm1", "@input_layernorm", AS_IS},
   {"@wq", "@attention.query_key_value", HEADS},
   {"@wk", "@attention.query_key_value", HEADS},
   {"@wv", "@attention.query_key_value", HEADS},
   {"@wo", "@attention.dense", TURNED},
   {"@norm2", "@post_attention_layernorm", AS_IS},
-  {"@w1", "@mlp.dense_h_to_4h", TURNED}, {"@w2", "@mlp.dense_4h_to_h", TURNED},
-  {"normf", "gpt_neox.final_layer_norm", AS_IS}, {"wcls", "embed_out", TURNED},
+  {"@w1", "@mlp.dense_h_to_4h", TURNED},
+  {"@w2", "@mlp.dense_4h_to_h", TURNED},
+  {"normf", "gpt_neox.final_layer_norm", AS_IS},
+  {"wcls", "embed_out", TURNED},
   {NULL, NULL, AS_IS}};
 
-/* final_layer_norm is the norm of the feed-forward in a block, and the last one
- * outside. */
+/* final_layer_norm is the norm of the feed-forward in a block, and outside the
+ * last norm. */
 static const Counterpart OPT[] = {
   {"@", "model.decoder.layers.*.", AS_IS},
   {"wte", "model.decoder.embed_tokens", AS_IS},
@@ -49,26 +58,36 @@ static const Counterpart OPT[] = {
   {"wpe", "model.decoder.embed_positions", LATER},
   {"@norm1", "@self_attn_layer_norm", AS_IS},
   {"@wq", "@self_attn.q_proj", TURNED},
-  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
+  {"@wk", "@self_attn.k_proj", TURNED},
+  {"@wv", "@self_attn.v_proj", TURNED},
   {"@wo", "@self_attn.out_proj", TURNED},
   {"@norm2", "@final_layer_norm", AS_IS},
-  {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
+  {"@w1", "@fc1", TURNED},
+  {"@w2", "@fc2", TURNED},
   {"normf", "model.decoder.final_layer_norm", AS_IS},
   {"wout", "model.decoder.project_out", TURNED},
-  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
-  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
-  {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED},
-  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
-  {"@wo", "@self_attn.o_proj", TURNED}, {"@m.in", "@mamba.in_proj", TURNED},
-  {"@m.conv", "@mamba.conv1d", TAPS}, {"@m.x", "@mamba.x_proj", TURNED},
+  {"@", "model.layers.*.", AS_IS},
+  {"wte", "model.embed_tokens", AS_IS},
+  {"@norm1", "@input_layernorm", AS_IS},
+  {"@wq", "@self_attn.q_proj", TURNED},
+  {"@wk", "@self_attn.k_proj", TURNED},
+  {"@wv", "@self_attn.v_proj", TURNED},
+  {"@wo", "@self_attn.o_proj", TURNED},
+  {"@m.in", "@mamba.in_proj", TURNED},
+  {"@m.conv", "@mamba.conv1d", TAPS},
+  {"@m.x", "@mamba.x_proj", TURNED},
   {"@m.rnorm", "@mamba.dt_layernorm", AS_IS},
   {"@m.bnorm", "@mamba.b_layernorm", AS_IS},
   {"@m.cnorm", "@mamba.c_layernorm", AS_IS},
   {"@m.dt", "@mamba.dt_proj", TURNED},
-  {"@m.alog", "@mamba.A_log", TURNED | BARE}, {"@m.skip", "@mamba.D", BARE},
-  {"@m.out", "@mamba.out_proj", TURNED}, {"@norm2", "@pre_ff_layernorm", AS_IS},
+  {"@m.alog", "@mamba.A_log", TURNED | BARE},
+  {"@m.skip", "@mamba.D", BARE},
+  {"@m.out", "@mamba.out_proj", TURNED},
+  {"@norm2", "@pre_ff_layernorm", AS_IS},
   {"@w1", "@feed_forward.gate_proj", TURNED},
   {"@w2", "@feed_forward.up_proj", TURNED},
   {"@w3", "@feed_forward.down_proj", TURNED},
@@ -76,26 +95,33 @@ static const Counterpart JAMBA[] = {
   {"@e*.w1", "@feed_forward.experts.*.gate_proj", TURNED},
   {"@e*.w2", "@feed_forward.experts.*.up_proj", TURNED},
   {"@e*.w3", "@feed_forward.experts.*.down_proj", TURNED},
-  {"normf", "model.final_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
+  {"normf", "model.final_layernorm", AS_IS},
+  {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
-/* What some files also hold and no forward needs: masks, a number to mask with,
- * frequencies. */
+/* What some files also hold and no forward needs: masks, a number to mask
+ * with, frequencies. */
 static const char *const NEEDLESS[] = {
-  "transformer.h.*.attn.bias", "transformer.h.*.attn.masked_bias",
-  "gpt_neox.layers.*.attention.bias", "gpt_neox.layers.*.attention.masked_bias",
+  "transformer.h.*.attn.bias",
+  "transformer.h.*.attn.masked_bias",
+  "gpt_neox.layers.*.attention.bias",
+  "gpt_neox.layers.*.attention.masked_bias",
   "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
-  "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq",
+  "model.layers.*.self_attn.rotary_emb.inv_freq",
+  "model.rotary_emb.inv_freq",
   NULL};
 
-/* config.json j as it is read: top is the object with the settings, s what
- * becomes of them, read [j->size] what was asked for. */
+/* config.json as it is read. */
 typedef struct Facts {
-  const Json *j; const JsonValue *top; Settings *s; bool *read; Error *e;
+  const Json *j;
+  const JsonValue *top;        /* the object with the settings */
+  Settings *s;                 /* what becomes of them */
+  bool *read;                  /* [j->size] what was asked for */
+  Error *e;
 } Facts;
 
-/* The value of the first of these keys, apart by |, that is there, not null;
- * a.b: b in a. */
+/* The value of the first of these keys, apart by |, that is there and not null;
+ * a.b stands for b in a. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
   const JsonValue *first = NULL;
   char key[64];
@@ -118,13 +144,14 @@ static const JsonValue *fact_at(const Facts *f, const char *keys) {
 
 /* A value in an error. */
 static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
-  static const char *const WORDS[] = {"null", "false",  "true",     "",
-                                      "",     "a list", "an object"};
+  static const char *const WORDS[] = {
+    [JSON_NULL] = "null",    [JSON_FALSE] = "false",
+    [JSON_TRUE] = "true",    [JSON_ARRAY] = "a list",
+    [JSON_OBJECT] = "an object"};
   if (!v)
     snprintf(text, 64, "none");
   else if (v->kind == JSON_NUMBER || v->kind == JSON_STRING)
-    snprintf(text, 64, "%.*s", v->size < 40 ? (int)v->size : 40,
-             f->j->text + v->at);
+    snprintf(text, 64, "%.*s", (int)at_most(v->size, 40), f->j->text + v->at);
   else
     snprintf(text, 64, "%s", WORDS[v->kind]);
   return text;
@@ -142,7 +169,7 @@ static int fact_fails(const Facts *f, const char *keys, const char *expected,
 
 static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
   char text[64];
-  /* shown cuts it there */
+  /* a longer one is cut by shown */
   if (!json_kind(v, JSON_NUMBER) || v->size > 40)
     return false;
   *x = strtod(shown(f, v, text), NULL);
@@ -217,21 +244,25 @@ static void flags_set(const Facts *f, const char *flags) {
   settings_flags(f->s, flags, MODEL, f->e);
 }
 
-/* The activation: with a gate it is a member of another row. */
+/* The activation; `gated` is that of a feed-forward with a gate. */
 static void fact_act(const Facts *f, const char *key, const char *fallback,
                      bool gated) {
   /* theirs, ours, ours with a gate */
   static const char *const NAMES_OF_ACTS[][3] = {
-    {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"},
+    {"silu", "swish", "swiglu"},
+    {"swish", "swish", "swiglu"},
     {"relu", "relu", "reglu"},
-    {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"},
+    {"gelu", "gelu", "geglu"},
+    {"gelu_python", "gelu", "geglu"},
     {"gelu_new", "gelutanh", "geglutanh"},
     {"gelu_pytorch_tanh", "gelutanh", "geglutanh"},
     {"gelu_fast", "gelutanh", "geglutanh"}};
   const JsonValue *v = fact_at(f, key);
   char text[64];
-  if (v)
-    fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
+  if (json_kind(v, JSON_STRING))
+    fallback = shown(f, v, text);
+  else if (v)
+    fallback = "";
   for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
     if (!strcmp(NAMES_OF_ACTS[i][0], fallback)) {
       option_set(option_find("act", MODEL), f->s, NAMES_OF_ACTS[i][1 + gated],
@@ -243,12 +274,13 @@ static void fact_act(const Facts *f, const char *key, const char *fallback,
 
 static void fact_yarn(const Facts *f); /* families.c */
 
-/* Rotary positions: how the angles are stretched. */
 #define ROPE(key) \
   "rope_scaling." key "|rope_parameters." key \
   "|rope_parameters.full_attention." key
 #define ROPE_TYPE ROPE("rope_type") "|" ROPE("type")
 #define ROPE_BASE ROPE("rope_theta") "|rope_theta"
+
+/* Rotary positions: how the angles are stretched. */
 static void fact_rope(const Facts *f) {
   const JsonValue *v = fact_at(f, ROPE_TYPE), *old = fact_at(f, "rope_scaling");
   /* not both spellings at once */
@@ -265,9 +297,10 @@ static void fact_rope(const Facts *f) {
          f->j->name);
   else if (!llama3 && !json_is(f->j, v, "linear") && !json_is(f->j, v, "yarn"))
     fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn", v);
-  if (f->e->status || json_is(f->j, v, "yarn")) {
-    if (!f->e->status)
-      fact_yarn(f);
+  if (f->e->status)
+    return;
+  if (json_is(f->j, v, "yarn")) {
+    fact_yarn(f);
     return;
   }
   flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
@@ -287,91 +320,92 @@ static void refuse_yarn(const Facts *f) {
                fact_at(f, ROPE_TYPE));
 }
 
-/* A row for each key: the families that it counts for, by their letters in
- * FAMILIES; what is done with it. Rows go in order: YaRN's angles ask for
- * head_dim and the context. */
+/* What is done with a key, and for which families. Rows of a table go in order:
+ * YaRN's angles ask for head_dim and the context. */
 enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
-  const char *families;        /* !: all but these; *: all */
+  /* letters of FAMILIES; behind a ! all but these, * for all */
+  const char *families;
   const char *keys;            /* apart by |, as fact_at reads them */
   int what;
-  const char *flag, *without;  /* without: what counts where no key is there */
+  const char *flag;
+  const char *without;         /* what counts where no key is there */
 } Fact;
 
 static const Fact FACTS[] = {
-  /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's
-   * default */
-  {"!b",     "vocab_size",                             NUMBER, "vocab",    NULL},
-  {"g",      "n_layer",                                NUMBER, "layers",   NULL},
-  {"!gb",    "num_hidden_layers",                      NUMBER, "layers",   NULL},
-  {"g",      "n_head",                                 NUMBER, "heads",    NULL},
-  {"!gb",    "num_attention_heads",                    NUMBER, "heads",    NULL},
-  {"!gnob",  "num_key_value_heads",                    NUMBER, "kv-heads", ""},
-  {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
-  {"!gb",    "hidden_size",                            NUMBER, "dim",      NULL},
-  {"lmjqpcd", "head_dim",                              NUMBER, "head-dim", ""},
-  {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
-  {"abf",    "head_dim",                               NUMBER, "head-dim", "256"},
-  {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
-  {"!gob",   "intermediate_size",                      NUMBER, "ffn",      NULL},
-  {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
-  {"g",      "n_positions",                            NUMBER, "context",  NULL},
-  {"!gjb",   "max_position_embeddings",                NUMBER, "context",  NULL},
-  {"j",      "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
+  /* NUMBER: what a flag gets. Where no key is there, NULL is an error and ""
+   * the flag's default. */
+  {"!b",       "vocab_size",                     NUMBER, "vocab",     NULL},
+  {"g",        "n_layer",                        NUMBER, "layers",    NULL},
+  {"!gb",      "num_hidden_layers",              NUMBER, "layers",    NULL},
+  {"g",        "n_head",                         NUMBER, "heads",     NULL},
+  {"!gb",      "num_attention_heads",            NUMBER, "heads",     NULL},
+  {"!gnob",    "num_key_value_heads",            NUMBER, "kv-heads",  ""},
+  {"g",        "n_embd",                         NUMBER, "dim",       NULL},
+  {"!gb",      "hidden_size",                    NUMBER, "dim",       NULL},
+  {"lmjqpcd",  "head_dim",                       NUMBER, "head-dim",  ""},
+  {"w",        "head_dim",                       NUMBER, "head-dim",  "128"},
+  {"abf",      "head_dim",                       NUMBER, "head-dim",  "256"},
+  {"o",        "ffn_dim",                        NUMBER, "ffn",       NULL},
+  {"!gob",     "intermediate_size",              NUMBER, "ffn",       NULL},
+  {"o",        "word_embed_proj_dim",            NUMBER, "embed-dim", ""},
+  {"g",        "n_positions",                    NUMBER, "context",   NULL},
+  {"!gjb",     "max_position_embeddings",        NUMBER, "context",   NULL},
+  {"j",        "max_position_embeddings|n_ctx",  NUMBER, "context",   NULL},
   /* Gemma3TextConfig's defaults (configuration_gemma3.py), which gemma3's files
-   * leave out; more of them: the other rows of b, here and in families.c,
-   * gemma3_more and gemma_more there */
-  {"b",      "vocab_size",                             NUMBER, "vocab",    "262208"},
-  {"b",      "num_hidden_layers",                      NUMBER, "layers",   "26"},
-  {"b",      "num_attention_heads",                    NUMBER, "heads",    "8"},
-  {"b",      "num_key_value_heads",                    NUMBER, "kv-heads", "4"},
-  {"b",      "hidden_size",                            NUMBER, "dim",      "2304"},
-  {"b",      "intermediate_size",                      NUMBER, "ffn",      "9216"},
-  {"b",      "max_position_embeddings",                NUMBER, "context",  "131072"},
-  {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
-  {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
-  {"lmjqwabf", "rms_norm_eps",                         NUMBER, "norm-eps", "1e-6"},
-  {"j",      "attn_layer_period",                      NUMBER, "attention-period", "8"},
-  {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
-  {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
-  {"j",      "mamba_d_conv",                           NUMBER, "mamba-conv", "4"},
-  {"j",      "num_experts",                            NUMBER, "experts",  "16"},
-  {"j",      "num_experts_per_tok",                    NUMBER, "expert-top", "2"},
-  {"j",      "expert_layer_period",                    NUMBER, "expert-period", "2"},
-  {"j",      "expert_layer_offset",                    NUMBER, "expert-offset", "1"},
+   * leave out. More of them are in the other rows of b, here and in families.c,
+   * and in gemma3_more and gemma_more there. */
+  {"b",        "vocab_size",                     NUMBER, "vocab",     "262208"},
+  {"b",        "num_hidden_layers",              NUMBER, "layers",    "26"},
+  {"b",        "num_attention_heads",            NUMBER, "heads",     "8"},
+  {"b",        "num_key_value_heads",            NUMBER, "kv-heads",  "4"},
+  {"b",        "hidden_size",                    NUMBER, "dim",       "2304"},
+  {"b",        "intermediate_size",              NUMBER, "ffn",       "9216"},
+  {"b",        "max_position_embeddings",        NUMBER, "context",   "131072"},
+  {"g",        "layer_norm_epsilon",             NUMBER, "norm-eps",  "1e-5"},
+  {"n",        "layer_norm_eps",                 NUMBER, "norm-eps",  "1e-5"},
+  {"lmjqwabf", "rms_norm_eps",                   NUMBER, "norm-eps",  "1e-6"},
+  {"j",        "attn_layer_period",              NUMBER, "attention-period", "8"},
+  {"j",        "attn_layer_offset",              NUMBER, "attention-offset", "4"},
+  {"j",        "mamba_d_state",                  NUMBER, "mamba-state", "16"},
+  {"j",        "mamba_d_conv",                   NUMBER, "mamba-conv", "4"},
+  {"j",        "num_experts",                    NUMBER, "experts",   "16"},
+  {"j",        "num_experts_per_tok",            NUMBER, "expert-top", "2"},
+  {"j",        "expert_layer_period",            NUMBER, "expert-period", "2"},
+  {"j",        "expert_layer_offset",            NUMBER, "expert-offset", "1"},
   /* the activation, and one of a feed-forward with a gate */
-  {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
-  {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
-  {"o",      "activation_function",                    ACT,    NULL, "relu"},
-  {"lmqwpcd", "hidden_act",                            GATED,  NULL, "silu"},
+  {"g",        "activation_function",            ACT,    NULL,        "gelu_new"},
+  {"n",        "hidden_act",                     ACT,    NULL,        "gelu"},
+  {"o",        "activation_function",            ACT,    NULL,        "relu"},
+  {"lmqwpcd",  "hidden_act",                     GATED,  NULL,        "silu"},
   /* ANGLES: a NUMBER, and then how the angles are stretched (fact_rope) */
-  {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lmqwacf", ROPE_BASE,                               ANGLES, "rope-base", ""},
+  {"n",        ROPE("rope_theta") "|rotary_emb_base",
+                                                 ANGLES, "rope-base", ""},
+  {"lmqwacf",  ROPE_BASE,                        ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
-  {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
-  {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
-  {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
+  {"g",        "scale_attn_by_inverse_layer_idx", SWITCH, "--score-by-layer", "false"},
+  {"n",        "use_parallel_residual",          SWITCH, "--place parallel", "true"},
+  {"o",        "enable_bias",                    SWITCH, "--linear-bias", "true"},
   /* ONLY: any other value is refused */
-  /* Mamba's too */
-  {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
-  {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
-  {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lmqwacf", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY,
-   NULL, "1"},
-  {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
-  {"mjp",    "attention_bias",                         ONLY,   NULL, "false"},
-  {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
-  {"j",      "hidden_act",                             ONLY,   NULL, "silu"},
-  {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
-  {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
-  {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
-  {"j",      "sliding_window",                         ONLY,   NULL, "null"},
-  {"!e",     "quantization_config",                    ONLY,   NULL, "null"},
-  {"*",      "is_encoder_decoder",                     ONLY,   NULL, "false"},
+  {"g",        "scale_attn_weights",             ONLY,   NULL,        "true"},
+  {"*",        "add_cross_attention",            ONLY,   NULL,        "false"},
+  {"o",        "layer_norm_elementwise_affine",  ONLY,   NULL,        "true"},
+  {"lmqwacf",  ROPE("partial_rotary_factor") "|partial_rotary_factor",
+                                                 ONLY,   NULL,        "1"},
+  {"lm",       "rope_interleaved",               ONLY,   NULL,        "false"},
+  {"mjp",      "attention_bias",                 ONLY,   NULL,        "false"},
+  {"mj",       "mlp_bias",                       ONLY,   NULL,        "false"},
+  {"j",        "hidden_act", /* Mamba's too */   ONLY,   NULL,        "silu"},
+  {"j",        "mamba_conv_bias",                ONLY,   NULL,        "true"},
+  {"j",        "mamba_proj_bias",                ONLY,   NULL,        "false"},
+  {"j",        "mamba_inner_layernorms",         ONLY,   NULL,        "true"},
+  {"j",        "sliding_window",                 ONLY,   NULL,        "null"},
+  {"!e",       "quantization_config",            ONLY,   NULL,        "null"},
+  {"*",        "is_encoder_decoder",             ONLY,   NULL,        "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
-/* Refuses the first key of an object that nobody has read and that may
- * count. */
+/* Refuses the first key of an object that nobody has read, unless it is known
+ * to change no number. */
 static void keys_known(const Facts *f, const JsonValue *object) {
   for (const JsonValue *key = object + 1, *end = f->j->at + object->next;
        key < end && !f->e->status; key = f->j->at + key[1].next) {
@@ -394,13 +428,18 @@ static void keys_known(const Facts *f, const JsonValue *object) {
 /* Every row of a table that is of a family, in their order. */
 static void facts_read(const Facts *f, const Fact *x, char family) {
   for (; x->families; x++) {
-    const bool named = strchr(x->families, family), but = *x->families == '!';
+    const bool named = strchr(x->families, family);
+    const bool but = *x->families == '!';
     if (named == but && *x->families != '*')
       continue;
     bool yes = x->without && !strcmp(x->without, "true");
     switch (x->what) {
-    case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
-    case ONLY: fact_must(f, x->keys, x->without); break;
+    case NUMBER:
+      fact_flag(f, x->keys, x->flag, x->without);
+      break;
+    case ONLY:
+      fact_must(f, x->keys, x->without);
+      break;
     case SWITCH:
       if (fact_true(f, x->keys, yes))
         flags_set(f, x->flag);
@@ -409,7 +448,8 @@ static void facts_read(const Facts *f, const Fact *x, char family) {
       fact_flag(f, x->keys, x->flag, x->without);
       fact_rope(f);
       break;
-    default: fact_act(f, x->keys, x->without, x->what == GATED);
+    default:
+      fact_act(f, x->keys, x->without, x->what == GATED);
     }
   }
 }
@@ -425,13 +465,15 @@ static void neox_more(const Facts *f) {
   const Config *c = &f->s->model;
   const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|rotary_pct");
   double part = 0.25;
-  char flags[64], same[64];
+  char flags[64] = "--pos none", same[64] = "0.25";
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status)
     return;
-  /* others' names */
-  fact_must(f, "partial_rotary_factor", v ? shown(f, v, same) : "0.25");
+  /* other families' names of the two say the same, if anything */
+  if (v)
+    shown(f, v, same);
+  fact_must(f, "partial_rotary_factor", same);
   option_text(option_find("rope-base", MODEL), f->s, same, sizeof same);
   fact_must(f, "rope_theta", same);
   int turned = (int)(c->dim / c->heads * part);
@@ -443,7 +485,7 @@ static void neox_more(const Facts *f) {
   /* --rotary-dims 0 would be all of them */
   if (turned)
     snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
-  flags_set(f, turned ? flags : "--pos none");
+  flags_set(f, flags);
   if (!fact_true(f, "attention_bias", true))
     flags_set(f, "--bias-in ffn");
 }
@@ -457,15 +499,15 @@ static void opt_more(const Facts *f) {
 }
 
 static void llama_more(const Facts *f) {
-  bool attention = fact_true(f, "attention_bias", false),
-       ffn = fact_true(f, "mlp_bias", false);
+  bool attention = fact_true(f, "attention_bias", false);
+  bool ffn = fact_true(f, "mlp_bias", false);
   if (attention || ffn)
     flags_set(f, "--linear-bias");
   if (attention != ffn)
     flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
 }
 
-/* null is no window; without the key, the library's default. */
+/* null is no window; without the key the library's default counts. */
 static void mistral_more(const Facts *f) {
   bool none = json_find(f->j, f->top, "sliding_window") != NULL;
   fact_flag(f, "sliding_window", "window", none ? "" : "4096");

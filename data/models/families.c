@@ -32,23 +32,34 @@
  * YaRN's angles serve all llama-like ones here. SmolLM and SmolLM2 are llamas
  * by their config.json.
  *
- * Sources: the modelling code of transformers 5.23 and the published files of
- * each. */
+ * Sources: the modelling code of transformers 5.23, and the files that were
+ * published of each family. */
 
 /* --- Which blocks have the window ----------------------------------------- */
 
-/* A window of all blocks, of those in a period, or of all but these. sliding
- * [layers]. */
+/* Is the window of L blocks one of a period's: of the block at the offset, or
+ * of all others? */
+static bool period_fits(const bool *sliding, int L, int period, int offset,
+                        bool others) {
+  for (int l = 0; l < L; l++)
+    if (sliding[l] != ((l % period == offset) != others))
+      return false;
+  return true;
+}
+
+/* A window of all blocks, of those in a period, or of all but these: of the
+ * blocks with sliding [layers]. */
 static void window_flags(const Facts *f, const bool *sliding) {
   const int L = f->s->model.layers;
+  const char *key = "sliding_window";
   char flags[80];
   int most = 0;
   for (int l = 0; l < L; l++)
     most += sliding[l];
-  /* nor has the library a default */
+  /* a window without a width: the library has no default either */
   if (most && !f->s->model.window) {
-    const char *key = fact_at(f, "sliding_window") ? "use_sliding_window"
-                                                   : "sliding_window";
+    if (fact_at(f, "sliding_window"))
+      key = "use_sliding_window";
     fact_fails(f, key, "set where a layer has sliding_attention",
                fact_at(f, key));
   }
@@ -56,29 +67,25 @@ static void window_flags(const Facts *f, const bool *sliding) {
     f->s->model.window = 0;
   if (!most || most == L || f->e->status)
     return;
-  for (int i = 2; i <= 2 * L + 1; i++)
-    for (int period = i / 2, offset = 0; offset < period && period > 1;
-         offset++) {
-      const bool others = i % 2;
-      int l = 0;
-      while (l < L && sliding[l] == ((l % period == offset) != others))
-        l++;
-      if (l < L)
-        continue;
-      snprintf(flags, sizeof flags, "--window-period %d --window-offset %d%s",
-               period, offset, others ? " --window-others" : "");
-      flags_set(f, flags);
-      return;
-    }
-  const char *key = fact_at(f, "layer_types") ? "layer_types"
-                                              : "max_window_layers";
+  for (int period = 2; period <= L; period++)
+    for (int others = 0; others < 2; others++)
+      for (int offset = 0; offset < period; offset++) {
+        if (!period_fits(sliding, L, period, offset, others))
+          continue;
+        snprintf(flags, sizeof flags, "--window-period %d --window-offset %d%s",
+                 period, offset, others ? " --window-others" : "");
+        flags_set(f, flags);
+        return;
+      }
+  key = "max_window_layers";
+  if (fact_at(f, "layer_types"))
+    key = "layer_types";
   fact_fails(f, key, "such that windows come in a period", fact_at(f, key));
 }
 
-/* sliding [layers] of layer_types, where it is there: each of its two words. */
+/* sliding [layers] of layer_types, where it is there: a word for each layer. */
 static void layer_types(const Facts *f, bool *sliding) {
-  const JsonValue *list = fact_at(f, "layer_types"),
-                  *v = list ? list + 1 : NULL;
+  const JsonValue *list = fact_at(f, "layer_types");
   const int L = f->s->model.layers;
   if (!list)
     return;
@@ -86,10 +93,12 @@ static void layer_types(const Facts *f, bool *sliding) {
     fact_fails(f, "layer_types", "a list with a word for each layer", list);
     return;
   }
-  for (int l = 0; l < L; l++, v = f->j->at + v->next) {
+  const JsonValue *v = list + 1;
+  for (int l = 0; l < L; l++) {
     sliding[l] = json_is(f->j, v, "sliding_attention");
     if (!sliding[l] && !json_is(f->j, v, "full_attention"))
       fact_fails(f, "layer_types", "sliding_attention or full_attention", v);
+    v = f->j->at + v->next;
   }
 }
 
@@ -100,8 +109,7 @@ static void cap_flag(const Facts *f, const char *key, const char *flag,
   fact_flag(f, key, flag, there ? "" : fallback);
 }
 
-/* A window in all blocks but every period-th, unless layer_types says
- * otherwise. */
+/* A window in all blocks but every period-th, unless layer_types has others. */
 static void windows(const Facts *f, int period, const char *window) {
   const int L = f->s->model.layers;
   bool *sliding = grab(L, sizeof *sliding, f->e);
@@ -115,9 +123,10 @@ static void windows(const Facts *f, int period, const char *window) {
   free(sliding);
 }
 
+#define SLIDING(key) "rope_parameters.sliding_attention." key
+
 /* The base of blocks with a window, which nothing stretches. The library of
  * these families reads rope_type in rope_scaling, and not its older name. */
-#define SLIDING(key) "rope_parameters.sliding_attention." key
 static void local_base(const Facts *f, const char *keys, const char *fallback) {
   const JsonValue *old = fact_at(f, "rope_scaling.type");
   char text[64];
@@ -157,16 +166,23 @@ static void layers_more(const Facts *f) {
 #define QWEN2 "--linear-bias --bias-in qkv"
 
 #define ATTENTION_AND_MLP \
-  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS}, \
-  {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.q_proj", TURNED}, \
-  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED}, \
-  {"@qnorm", "@self_attn.q_norm", AS_IS}, {"@knorm", "@self_attn.k_norm", AS_IS}, \
-  {"@wo", "@self_attn.o_proj", TURNED}, {"normf", "model.norm", AS_IS}, \
-  {"@w1", "@mlp.gate_proj", TURNED}, {"@w2", "@mlp.up_proj", TURNED}, \
+  {"@", "model.layers.*.", AS_IS}, \
+  {"wte", "model.embed_tokens", AS_IS}, \
+  {"@norm1", "@input_layernorm", AS_IS}, \
+  {"@wq", "@self_attn.q_proj", TURNED}, \
+  {"@wk", "@self_attn.k_proj", TURNED}, \
+  {"@wv", "@self_attn.v_proj", TURNED}, \
+  {"@qnorm", "@self_attn.q_norm", AS_IS}, \
+  {"@knorm", "@self_attn.k_norm", AS_IS}, \
+  {"@wo", "@self_attn.o_proj", TURNED}, \
+  {"normf", "model.norm", AS_IS}, \
+  {"@w1", "@mlp.gate_proj", TURNED}, \
+  {"@w2", "@mlp.up_proj", TURNED}, \
   {"@w3", "@mlp.down_proj", TURNED}
 
 static const Counterpart QWEN3[] = {
-  ATTENTION_AND_MLP, {"@norm2", "@post_attention_layernorm", AS_IS},
+  ATTENTION_AND_MLP,
+  {"@norm2", "@post_attention_layernorm", AS_IS},
   {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
@@ -174,33 +190,44 @@ static const Counterpart QWEN3[] = {
 
 /* model: what the names of its tensors begin with. */
 #define OF_GEMMA(model) \
-  {"@", model "layers.*.", AS_IS}, {"wte", model "embed_tokens", AS_IS}, \
-  {"@norm1", "@input_layernorm", PLUS_ONE}, {"@wq", "@self_attn.q_proj", TURNED}, \
-  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED}, \
-  {"@qnorm", "@self_attn.q_norm", PLUS_ONE}, {"@knorm", "@self_attn.k_norm", PLUS_ONE}, \
-  {"@wo", "@self_attn.o_proj", TURNED}, {"@w1", "@mlp.gate_proj", TURNED}, \
-  {"@w2", "@mlp.up_proj", TURNED}, {"@w3", "@mlp.down_proj", TURNED}, \
+  {"@", model "layers.*.", AS_IS}, \
+  {"wte", model "embed_tokens", AS_IS}, \
+  {"@norm1", "@input_layernorm", PLUS_ONE}, \
+  {"@wq", "@self_attn.q_proj", TURNED}, \
+  {"@wk", "@self_attn.k_proj", TURNED}, \
+  {"@wv", "@self_attn.v_proj", TURNED}, \
+  {"@qnorm", "@self_attn.q_norm", PLUS_ONE}, \
+  {"@knorm", "@self_attn.k_norm", PLUS_ONE}, \
+  {"@wo", "@self_attn.o_proj", TURNED}, \
+  {"@w1", "@mlp.gate_proj", TURNED}, \
+  {"@w2", "@mlp.up_proj", TURNED}, \
+  {"@w3", "@mlp.down_proj", TURNED}, \
   {"normf", model "norm", PLUS_ONE}
 #define BEHIND_TOO \
   {"@norm3", "@post_attention_layernorm", PLUS_ONE}, \
   {"@norm2", "@pre_feedforward_layernorm", PLUS_ONE}, \
   {"@norm4", "@post_feedforward_layernorm", PLUS_ONE}
 
-/* post_attention_layernorm is before the ffn in Gemma 1, as in a llama; later
- * behind attention. */
+/* post_attention_layernorm is before the ffn in Gemma 1, as in a llama, and
+ * behind attention in the later ones. */
 static const Counterpart GEMMA1[] = {
-  OF_GEMMA("model."), {"@norm2", "@post_attention_layernorm", PLUS_ONE},
-  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  OF_GEMMA("model."),
+  {"@norm2", "@post_attention_layernorm", PLUS_ONE},
+  {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 static const Counterpart GEMMA[] = {
-  OF_GEMMA("model."), BEHIND_TOO, {"wcls", "lm_head", TURNED},
+  OF_GEMMA("model."),
+  BEHIND_TOO,
+  {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 static const Counterpart GEMMA_IMAGE[] = {
-  OF_GEMMA("language_model.model."), BEHIND_TOO,
+  OF_GEMMA("language_model.model."),
+  BEHIND_TOO,
   {"wcls", "language_model.lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
-/* The next tensor, n bytes that are in the model file itself, with --link as
- * well. */
+/* The next tensor: n bytes at `at`, which go into the model file itself, with
+ * --link as well. */
 static int own_tensor(ModelWriter *w, const char *path, const char *theirs,
                       int dtype, int order, const unsigned char *at, size_t n,
                       Error *e) {
@@ -236,7 +263,7 @@ static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype,
   return e->status;
 }
 
-/* What all have. */
+/* What all Gemmas have. */
 static void gemma_any(const Facts *f) {
   char text[64];
   snprintf(text, sizeof text, "--embed-scale %.17g",
@@ -251,21 +278,18 @@ static void gemma1_more(const Facts *f) {
   gemma_any(f);
 }
 
-/* What both later ones have. */
+/* What Gemma 2 and 3 have. */
 static void gemma_more(const Facts *f, int period) {
-  /* it would share the divisor */
-  refuse_yarn(f);
+  refuse_yarn(f); /* it would share the divisor */
   gemma_any(f);
-  /* the library reads hidden_activation */
-  fact_at(f, "hidden_act");
+  fact_at(f, "hidden_act"); /* the library reads hidden_activation */
   windows(f, period, "4096");
 }
 
 static void gemma2_more(const Facts *f) {
   cap_flag(f, "attn_logit_softcapping", "soft-cap", "50");
   cap_flag(f, "final_logit_softcapping", "logit-cap", "30");
-  /* beside sliding_window, unread */
-  fact_at(f, "sliding_window_size");
+  fact_at(f, "sliding_window_size"); /* beside sliding_window, unread */
   gemma_more(f, 2);
 }
 
@@ -274,9 +298,9 @@ static void gemma3_more(const Facts *f) {
       "sliding_window_pattern|_sliding_window_pattern";
   const int period = (int)fact_value(f, PATTERN, 6, 1, 1024, true);
   local_base(f, SLIDING("rope_theta") "|rope_local_base_freq", "10000");
+  /* the library ignores a cap in gemma3's text_config */
   if (f->top == f->j->at)
     cap_flag(f, "final_logit_softcapping", "logit-cap", "");
-  /* the library's gemma3 ignores it */
   else
     fact_must(f, "final_logit_softcapping", "null");
   gemma_more(f, period);
@@ -285,8 +309,8 @@ static void gemma3_more(const Facts *f) {
 /* gemma3's settings are those of text_config. Beside it stand the image part's,
  * and whether the embedding is tied, which the library does not read inside. */
 static void image_facts(Facts *f) {
-  const JsonValue *text = fact_at(f, "text_config"),
-                  *image = fact_at(f, "vision_config");
+  const JsonValue *text = fact_at(f, "text_config");
+  const JsonValue *image = fact_at(f, "vision_config");
   fact_at(f, "boi_token_index|eoi_token_index|image_token_index|boi_token_id|"
              "eoi_token_id|image_token_id|mm_tokens_per_image");
   for (const JsonValue *v = image; image && v < f->j->at + image->next; v++)
@@ -304,11 +328,13 @@ static void image_facts(Facts *f) {
 static int image_out(Folder *f, Error *e) {
   static const char *const IMAGE[] = {"vision_tower.",
                                       "multi_modal_projector."};
-  static const char HELD[] = "model.language_model.",
-                    TEXT[] = "language_model.model.";
+  static const char HELD[] = "model.language_model.";
+  static const char TEXT[] = "language_model.model.";
   for (idx i = 0; i < f->tensors; i++) {
     Entry *x = &f->tensor[i];
-    const char *name = x->name + (strncmp(x->name, "model.", 6) ? 0 : 6);
+    const char *name = x->name;
+    if (!strncmp(name, "model.", 6))
+      name += 6;
     for (int k = 0; k < 2; k++)
       x->used = x->used || !strncmp(name, IMAGE[k], strlen(IMAGE[k]));
     f->left_out += x->used;
@@ -334,8 +360,10 @@ static int image_out(Folder *f, Error *e) {
 #define OLMO "--place sandwich --behind-only --qk-norm --qk-whole"
 
 static const Counterpart OLMO2[] = {
-  ATTENTION_AND_MLP, {"@norm3", "@post_attention_layernorm", AS_IS},
-  {"@norm4", "@post_feedforward_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
+  ATTENTION_AND_MLP,
+  {"@norm3", "@post_attention_layernorm", AS_IS},
+  {"@norm4", "@post_feedforward_layernorm", AS_IS},
+  {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
 static void olmo3_more(const Facts *f) {
@@ -348,6 +376,7 @@ static void olmo3_more(const Facts *f) {
 
 /* An expert's ffn, with s = --expert-slope, X = --expert-limit and f1, f2 as in
  * sink.c, 3.10:
+ *
  *   fa = (1 + max(-X, min(X, f2))) f / (1 + e^(-s f)),  f = min(X, f1) */
 static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la,
                             real *y, const real *x, idx rows) {
@@ -366,19 +395,22 @@ static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la,
     }
     vec_sigmoid(some, gate, gate);
     for (idx j = 0; j < some; j++) {
-      const real f2 = la->f2[from + j];
-      la->fa[from + j] = (1 + (f2 > most    ? most
-                               : f2 < -most ? -most
-                                            : f2)) *
-                         f[j] * gate[j];
+      real f2 = la->f2[from + j];
+      if (f2 > most)
+        f2 = most;
+      else if (f2 < -most)
+        f2 = -most;
+      la->fa[from + j] = (1 + f2) * f[j] * gate[j];
     }
   }
   linear_forward(y, la->fa, &w->w3, rows);
 }
 
 static const Counterpart GPT_OSS[] = {
-  ATTENTION_AND_MLP, {"@norm2", "@post_attention_layernorm", AS_IS},
-  {"@logit", "@self_attn.sinks", BARE}, {"@router", "@mlp.router", TURNED},
+  ATTENTION_AND_MLP,
+  {"@norm2", "@post_attention_layernorm", AS_IS},
+  {"@logit", "@self_attn.sinks", BARE},
+  {"@router", "@mlp.router", TURNED},
   {"@e*.w1", "@mlp.experts.gate_up_proj", STACKED | BARE},
   {"@e*.b1", "@mlp.experts.gate_up_proj_bias", STACKED | BARE},
   {"@e*.w2", "@mlp.experts.gate_up_proj", STACKED | BARE},
@@ -388,11 +420,13 @@ static const Counterpart GPT_OSS[] = {
   {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
-/* Is it a half of the stored columns, W_1's and W_2's by turns? Which: 0 or 1;
- * -1: it is not. */
+/* W_1's and W_2's columns, and their biases, are stored by turns: which of the
+ * two is x, 0 or 1? -1 where it is neither. */
 static int stacked_half(const Tensor *x) {
   const char last = x->name[strlen(x->name) - 1];
-  return last == '1' ? 0 : last == '2' ? 1 : -1;
+  if (last == '1')
+    return 0;
+  return last == '2' ? 1 : -1;
 }
 
 /* The stored shape of an expert's tensor; returns its rank. */
@@ -407,10 +441,12 @@ static int stacked_shape(const Config *c, const Tensor *x, uint64_t *shape) {
 
 /* MXFP4 is 4 bits a number, a sign and one of these, two in a byte, the lower
  * first; 32 of them in a row share a power of 2, the byte `scale` - 127. BF16
- * has them up to 252. The stored rows are outputs. shape: W's [X,in,out], that
- * of its bytes, and, without the last dim, of its scales. */
+ * has them up to 252. The stored rows are outputs. */
 static const float FP4[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
 enum { FP4_BLOCK = 32, FP4_BYTES = FP4_BLOCK / 2 };
+
+/* W's shape [X,in,out] becomes that of its bytes and, without the last dim, of
+ * its scales. */
 static void packed_shape(uint64_t *shape) {
   const uint64_t in = shape[1];
   shape[1] = shape[2];
@@ -423,46 +459,60 @@ static void unpack(idx n, unsigned char *to, const unsigned char *raw,
                    const unsigned char *scale) {
   for (idx i = 0; i < n; i++) {
     const int code = raw[i / 2] >> i % 2 * 4;
-    const float x = FP4[code & 7] * ldexpf(1, scale[i / FP4_BLOCK] - 127);
-    number_put(to + 2 * i, bits_of(code & 8 ? -x : x) >> 16, 2);
+    float x = FP4[code & 7] * ldexpf(1, scale[i / FP4_BLOCK] - 127);
+    if (code & 8)
+      x = -x;
+    number_put(to + 2 * i, bits_of(x) >> 16, 2);
   }
 }
 
+/* Where in s the part of the expert lies whose tensor is next. file: numbers of
+ * the sources. */
+static Extent stacked_extent(const ModelWriter *w, const Entry *s,
+                             const int *file) {
+  const uint64_t X = (uint64_t)w->head.s.model.experts;
+  const uint64_t each = (s->end - s->begin) / X;
+  int expert = 0;
+  sscanf(w->head.list.all[w->next]->name, "l%*d.e%d.", &expert);
+  return (Extent){file[s->file], s->begin + each * (uint64_t)expert, each,
+                  each};
+}
+
+/* The bytes of that part. */
+static unsigned char *stacked_bytes(const ModelWriter *w, const Entry *s,
+                                    const int *file, Error *e) {
+  const Extent at = stacked_extent(w, s, file);
+  const size_t n = (size_t)at.run;
+  unsigned char *raw = grab((idx)n, 1, e);
+  source_take(w, s->name, &at, 0, raw, n, e);
+  return raw;
+}
+
 /* The next tensor, an expert's part of s: as it is, or its half of the columns,
- * or unpacked by what `scales` (NULL: none) says. file: numbers of the
- * sources. */
+ * or unpacked by what `scales` (NULL: none) says. file: the sources'
+ * numbers. */
 static int stacked_copy(ModelWriter *w, const Entry *s, const Entry *scales,
                         const int *file, Error *e) {
   const Tensor *x = w->head.list.all[w->next];
-  const uint64_t X = (uint64_t)w->head.s.model.experts,
-                 each = (s->end - s->begin) / X;
   const int half = stacked_half(x), dtype = scales ? DTYPE_BF16 : s->format;
-  const size_t width = dtype_width(dtype), n = (size_t)tensor_count(x),
-               part = half > 0;
-  int expert = 0;
-  sscanf(x->name, "l%*d.e%d.", &expert);
-  Extent at = {file[s->file], s->begin + each * (uint64_t)expert, each, each};
-  if (half < 0 && !scales)
+  const size_t width = dtype_width(dtype), n = (size_t)tensor_count(x);
+  if (half < 0 && !scales) {
+    const Extent at = stacked_extent(w, s, file);
     return model_file_copy(w, s->name, dtype, IN_OUT, &at, e);
-  unsigned char *raw = grab((idx)each, 1, e), *to = grab((idx)n, width, e),
-                *scale = NULL;
-  source_take(w, s->name, &at, 0, raw, (size_t)each, e);
-  if (scales) {
-    const uint64_t some = each / FP4_BYTES;
-    at = (Extent){file[scales->file], scales->begin + some * (uint64_t)expert,
-                  some, some};
-    scale = grab((idx)some, 1, e);
-    source_take(w, scales->name, &at, 0, scale, (size_t)some, e);
   }
-  const idx in = x->rows, out = x->cols,
-            blocks = (in + FP4_BLOCK - 1) / FP4_BLOCK;
+  unsigned char *raw = stacked_bytes(w, s, file, e), *scale = NULL;
+  unsigned char *to = grab((idx)n, width, e);
+  if (scales)
+    scale = stacked_bytes(w, scales, file, e);
+  const idx in = x->rows, out = x->cols;
+  const idx blocks = (in + FP4_BLOCK - 1) / FP4_BLOCK;
   for (idx o = 0; scales && !e->status && o < out; o++) {
     const idx row = half < 0 ? o : 2 * o + half;
     unpack(in, to + 2 * o * in, raw + row * blocks * FP4_BYTES,
            scale + row * blocks);
   }
   for (size_t i = 0; !scales && !e->status && i < n; i++)
-    memcpy(to + i * width, raw + (2 * i + part) * width, width);
+    memcpy(to + i * width, raw + (2 * i + (size_t)half) * width, width);
   own_tensor(w, w->source[file[s->file] - 1].path, s->name, dtype,
              scales ? OUT_IN : IN_OUT, to, n * width, e);
   free(raw);
@@ -490,7 +540,8 @@ static void gpt_oss_more(const Facts *f) {
 /* --- Phi-3 ---------------------------------------------------------------- */
 
 static const Counterpart PHI3[] = {
-  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
+  {"@", "model.layers.*.", AS_IS},
+  {"wte", "model.embed_tokens", AS_IS},
   {"@norm1", "@input_layernorm", AS_IS},
   {"@wq", "@self_attn.qkv_proj", TURNED | FUSED},
   {"@wk", "@self_attn.qkv_proj", TURNED | FUSED},
@@ -499,9 +550,11 @@ static const Counterpart PHI3[] = {
   {"@norm2", "@post_attention_layernorm", AS_IS},
   {"@w1", "@mlp.gate_up_proj", TURNED | FUSED},
   {"@w2", "@mlp.gate_up_proj", TURNED | FUSED},
-  {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS},
+  {"@w3", "@mlp.down_proj", TURNED},
+  {"normf", "model.norm", AS_IS},
   {"@rope", "", IN_CONFIG},
-  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 
 /* Rows of the stored matrix [out,in] in which W_Q, W_K and W_V, or W_1 and W_2,
  * lie one after the other; how many of them come before this one's. */
@@ -510,7 +563,13 @@ static uint64_t fused_rows(const Config *c, const char *name,
   const char last = name[strlen(name) - 1];
   const uint64_t D = (uint64_t)c->head_dim, F = (uint64_t)c->ffn;
   const uint64_t Q = (uint64_t)c->heads * D, K = (uint64_t)c->kv_heads * D;
-  *before = last == 'k' ? Q : last == 'v' ? Q + K : last == '2' ? F : 0;
+  *before = 0;
+  if (last == 'k')
+    *before = Q;
+  if (last == 'v')
+    *before = Q + K;
+  if (last == '2')
+    *before = F;
   return last == '1' || last == '2' ? 2 * F : Q + 2 * K;
 }
 
@@ -521,8 +580,9 @@ static uint64_t fused_rows(const Config *c, const char *name,
 static void long_tabulate(const Model *m, Acts *a, idx N) {
   const Config *c = &m->c;
   const idx half = c->rotary_dims / 2;
-  const real *factor = m->layer[0].factors.w +
-                       (N > c->rope_original ? half : 0);
+  const real *factor = m->layer[0].factors.w;
+  if (N > c->rope_original)
+    factor += half;
   for (idx p = 0; p < half; p++) {
     const double plain = pow(c->rope_base, -2.0 * (double)p / c->rotary_dims);
     const real w = (real)(plain / (double)factor[p]);
@@ -534,8 +594,8 @@ static void long_tabulate(const Model *m, Acts *a, idx N) {
   }
 }
 
-/* The two lists, of r / 2 numbers each; as floats to `to`, unless that is
- * NULL. */
+/* The two lists of r / 2 numbers each, checked, and put as floats at `to`,
+ * unless that is NULL. */
 static void long_lists(const Facts *f, int r, unsigned char *to) {
   static const char *const LISTS[] = {ROPE("short_factor"),
                                       ROPE("long_factor")};
@@ -573,25 +633,29 @@ static int long_copy(ModelWriter *w, const char *folder, Error *e) {
   return e->status;
 }
 
-/* The library takes original_max_position_embeddings from beside
- * rope_scaling. */
+/* LongRoPE's flags. The library reads original_max_position_embeddings beside
+ * rope_scaling, not in it. */
 static void fact_long(const Facts *f, int r) {
   const Config *c = &f->s->model;
   char flags[80];
   fact_flag(f, "original_max_position_embeddings", "rope-original", "4096");
   fact_at(f, ROPE("original_max_position_embeddings"));
-  const double by = fact_value(f, ROPE("factor"),
-                               (double)c->context / c->rope_original, 1e-12,
-                               1e12, false);
-  const double grows =
-      fact_value(f, ROPE("attention_factor"),
-                 by > 1 ? sqrt(1 + log(by) / log(c->rope_original)) : 1, 1, 1e6,
-                 false);
+  const double longer = (double)c->context / c->rope_original;
+  const double by = fact_value(f, ROPE("factor"), longer, 1e-12, 1e12, false);
+  double grows = 1;
+  if (by > 1)
+    grows = sqrt(1 + log(by) / log(c->rope_original));
+  grows = fact_value(f, ROPE("attention_factor"), grows, 1, 1e6, false);
   long_lists(f, r, NULL);
   snprintf(flags, sizeof flags, "--rope-scaling longrope --rope-factor %.17g",
            grows);
   if (!f->e->status)
     flags_set(f, flags);
+}
+
+/* D, before the config is resolved. */
+static int head_width(const Config *c) {
+  return c->head_dim ? c->head_dim : c->dim / c->heads;
 }
 
 /* The first int(width of a head * partial_rotary_factor) dims turn. */
@@ -614,8 +678,7 @@ static void phi3_more(const Facts *f) {
   fact_at(f, "original_max_position_embeddings");
   if (f->e->status)
     return;
-  const int turned = (int)((c->head_dim ? c->head_dim : c->dim / c->heads) *
-                           part);
+  const int turned = (int)(head_width(c) * part);
   if (turned % 2 || !turned)
     fact_fails(f, "partial_rotary_factor", "an even number of a head's dims",
                v);
@@ -628,8 +691,8 @@ static void phi3_more(const Facts *f) {
 
 /* --- YaRN ----------------------------------------------------------------- */
 
-/* The pair, or where between two, that turns so often in the original
- * context. */
+/* The pair that turns so often in the original context, or a place between two
+ * of them. */
 static double yarn_pair(const Config *c, int r, double turns) {
   return r * log(c->rope_original / (turns * 2 * PI)) / (2 * log(c->rope_base));
 }
@@ -647,15 +710,15 @@ static void fact_yarn(const Facts *f) {
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
   double turns[2] = {fact_value(f, ROPE("beta_fast"), 32, 1e-12, 1e12, false),
                      fact_value(f, ROPE("beta_slow"), 1, 1e-12, 1e12, false)};
-  const double m = fact_value(f, ROPE("attention_factor"),
-                              c->rope_factor > 1 ? 0.1 * log(c->rope_factor) + 1
-                                                 : 1,
-                              1e-12, 1e12, false);
+  double m = 1;
+  if (c->rope_factor > 1)
+    m = 0.1 * log(c->rope_factor) + 1;
+  m = fact_value(f, ROPE("attention_factor"), m, 1e-12, 1e12, false);
   if (!f->e->status && !(c->rope_base > 1))
     fact_fails(f, "rope_theta", "above 1", fact_at(f, ROPE_BASE));
   if (f->e->status)
     return;
-  const int r = c->head_dim ? c->head_dim : c->dim / c->heads;
+  const int r = head_width(c);
   double low = yarn_pair(c, r, turns[0]), high = yarn_pair(c, r, turns[1]);
   if (whole) {
     low = floor(low);
@@ -682,38 +745,37 @@ static void fact_yarn(const Facts *f) {
 
 /* --- Keys of config.json -------------------------------------------------- */
 
-/* Phi-4-mini's */
-/* unread there */
-/* for YaRN */
 static const Fact LATER_FACTS[] = {
-  {"pcde",   "rms_norm_eps",                           NUMBER, "norm-eps", "1e-5"},
-  {"b",      ROPE_BASE,                                ANGLES, "rope-base", "1000000"},
-  {"d",      ROPE_BASE,                                ANGLES, "rope-base", "500000"},
-  {"e",      "head_dim",                               NUMBER, "head-dim", "64"},
-  {"e",      ROPE_BASE,                                ANGLES, "rope-base", "150000"},
-  {"e",      "num_local_experts|num_experts",          NUMBER, "experts",  "128"},
-  {"e",      "num_experts_per_tok",                    NUMBER, "expert-top", "4"},
-  {"e",      "swiglu_limit",                           NUMBER, "expert-limit", "7"},
-  {"e",      "swiglu_alpha",                           NUMBER, "expert-slope", "1.702"},
-  {"!bd",    "rope_parameters.full_attention",         ONLY,   NULL, "null"},
-  {"bd",     "rope_parameters.rope_type",              ONLY,   NULL, "null"},
-  {"bd",     "rope_parameters.rope_theta",             ONLY,   NULL, "null"},
-  {"bd",     "rope_parameters.type",                   ONLY,   NULL, "null"},
-  {"bd",     "rope_parameters.factor",                 ONLY,   NULL, "null"},
-  {"p",      "sliding_window",                         NUMBER, "window",   ""},
-  {"wabfcd", "attention_bias", SWITCH, "--linear-bias --bias-in attention",
-   "false"},
-  {"p",      "mlp_bias",                               ONLY,   NULL, "false"},
-  {"p",      "lm_head_bias",                           ONLY,   NULL, "false"},
-  {"p",      "full_attn_mod",                          ONLY,   NULL, "1"},
-  {"p",      "interpolate_factor",                     ONLY,   NULL, "1"},
-  {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
-  {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},
-  {"abf",    "use_bidirectional_attention",            ONLY,   NULL, "false"},
-  {"f",      "hidden_activation",                      ONLY,   NULL, "gelu_pytorch_tanh"},
+  {"pcde",     "rms_norm_eps",                   NUMBER, "norm-eps",  "1e-5"},
+  {"b",        ROPE_BASE,                        ANGLES, "rope-base", "1000000"},
+  {"d",        ROPE_BASE,                        ANGLES, "rope-base", "500000"},
+  {"e",        "head_dim", /* for YaRN */        NUMBER, "head-dim",  "64"},
+  {"e",        ROPE_BASE,                        ANGLES, "rope-base", "150000"},
+  {"e",        "num_local_experts|num_experts",  NUMBER, "experts",   "128"},
+  {"e",        "num_experts_per_tok",            NUMBER, "expert-top", "4"},
+  {"e",        "swiglu_limit",                   NUMBER, "expert-limit", "7"},
+  {"e",        "swiglu_alpha",                   NUMBER, "expert-slope", "1.702"},
+  {"!bd",      "rope_parameters.full_attention", ONLY,   NULL,        "null"},
+  /* the library does not read these four there */
+  {"bd",       "rope_parameters.rope_type",      ONLY,   NULL,        "null"},
+  {"bd",       "rope_parameters.rope_theta",     ONLY,   NULL,        "null"},
+  {"bd",       "rope_parameters.type",           ONLY,   NULL,        "null"},
+  {"bd",       "rope_parameters.factor",         ONLY,   NULL,        "null"},
+  {"p",        "sliding_window",                 NUMBER, "window",    ""},
+  {"wabfcd",   "attention_bias",                 SWITCH,
+   "--linear-bias --bias-in attention", "false"},
+  /* Phi-4-mini's */
+  {"p",        "mlp_bias",                       ONLY,   NULL,        "false"},
+  {"p",        "lm_head_bias",                   ONLY,   NULL,        "false"},
+  {"p",        "full_attn_mod",                  ONLY,   NULL,        "1"},
+  {"p",        "interpolate_factor",             ONLY,   NULL,        "1"},
+  {"ab",       "query_pre_attn_scalar",          NUMBER, "score-divisor", "256"},
+  {"ab",       "hidden_activation",              GATED,  NULL,        "gelu_pytorch_tanh"},
+  {"abf",      "use_bidirectional_attention",    ONLY,   NULL,        "false"},
+  {"f",        "hidden_activation",              ONLY,   NULL,        "gelu_pytorch_tanh"},
   /* Gemma 3's code ignores it */
-  {"b",      "attn_logit_softcapping",                 ONLY,   NULL, "null"},
-  {"qw",     "use_mrope",                              ONLY,   NULL, "false"},
+  {"b",        "attn_logit_softcapping",         ONLY,   NULL,        "null"},
+  {"qw",       "use_mrope",                      ONLY,   NULL,        "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
 /* --- The table of families ------------------------------------------------ */
@@ -729,49 +791,67 @@ typedef struct Family {
 } Family;
 
 #define LEARNED "--pos learned --norm layer "
-/* A new one: a row behind these, keys in FACTS or LATER_FACTS, a name in
- * family_read, HF_VERBS. */
+
+/* A new family needs a row behind these, keys in FACTS or LATER_FACTS, and its
+ * name in family_read and in HF_VERBS. */
 static const Family FAMILIES[] = {
-  {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  'g', LEARNED "--linear-bias",
-   gpt2_more, true},
-  {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.",    NEOX,  'n', "--norm layer --linear-bias",
-   neox_more, false},
-  {"opt",      "OPTForCausalLM",     "model.",       OPT,   'o', LEARNED, opt_more,     true},
-  {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, 'l', "",      llama_more,   false},
-  {"mistral",  "MistralForCausalLM", "model.",       LLAMA, 'm', "",      mistral_more, false},
-  {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
-  {"qwen2",    "Qwen2ForCausalLM",   "model.",       LLAMA, 'q', QWEN2, layers_more, false},
-  {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", layers_more, false},
-  {"gemma",    "GemmaForCausalLM",   "model.",       GEMMA1, 'f', "",     gemma1_more,  true},
-  {"gemma2",   "Gemma2ForCausalLM",  "model.",       GEMMA, 'a', "--place sandwich", gemma2_more,
-   true},
-  {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
-  {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
-   gemma3_more, true},
-  {"gemma3",   "Gemma3ForConditionalGeneration", "", GEMMA_IMAGE, 'b',
+  {"gpt2", "GPT2LMHeadModel", "transformer.", GPT2, 'g',
+   LEARNED "--linear-bias", gpt2_more, true},
+  {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.", NEOX, 'n',
+   "--norm layer --linear-bias", neox_more, false},
+  {"opt", "OPTForCausalLM", "model.", OPT, 'o',
+   LEARNED, opt_more, true},
+  {"llama", "LlamaForCausalLM", "model.", LLAMA, 'l',
+   "", llama_more, false},
+  {"mistral", "MistralForCausalLM", "model.", LLAMA, 'm',
+   "", mistral_more, false},
+  {"jamba", "JambaForCausalLM", "model.", JAMBA, 'j',
+   "--pos none", jamba_more, false},
+  {"qwen2", "Qwen2ForCausalLM", "model.", LLAMA, 'q',
+   QWEN2, layers_more, false},
+  {"qwen3", "Qwen3ForCausalLM", "model.", QWEN3, 'w',
+   "--qk-norm", layers_more, false},
+  {"gemma", "GemmaForCausalLM", "model.", GEMMA1, 'f',
+   "", gemma1_more, true},
+  {"gemma2", "Gemma2ForCausalLM", "model.", GEMMA, 'a',
+   "--place sandwich", gemma2_more, true},
+  {"phi3", "Phi3ForCausalLM", "model.", PHI3, 'p',
+   "", phi3_more, false},
+  {"gemma3_text", "Gemma3ForCausalLM", "model.", GEMMA, 'b',
    "--place sandwich --qk-norm", gemma3_more, true},
-  {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    NULL,         false},
-  {"olmo3",    "Olmo3ForCausalLM",   "model.",       OLMO2, 'd', OLMO,    olmo3_more,   false},
-  {"gpt_oss",  "GptOssForCausalLM",  "model.",       GPT_OSS, 'e', "--extra logit", gpt_oss_more,
-   false},
+  {"gemma3", "Gemma3ForConditionalGeneration", "", GEMMA_IMAGE, 'b',
+   "--place sandwich --qk-norm", gemma3_more, true},
+  {"olmo2", "Olmo2ForCausalLM", "model.", OLMO2, 'c',
+   OLMO, NULL, false},
+  {"olmo3", "Olmo3ForCausalLM", "model.", OLMO2, 'd',
+   OLMO, olmo3_more, false},
+  {"gpt_oss", "GptOssForCausalLM", "model.", GPT_OSS, 'e',
+   "--extra logit", gpt_oss_more, false},
   {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
-/* The family of a config.json, by its model_type, else by the first of its
- * architectures. Fills s->model; NULL and an error for one that sink cannot
- * be. */
+/* Is this the family of a model_type, or, where that is NULL, of the first of
+ * its architectures? */
+static bool family_is(const Family *x, const Json *j, const JsonValue *type,
+                      const JsonValue *first) {
+  if (type)
+    return json_is(j, type, x->type);
+  return json_is(j, first, x->architecture);
+}
+
+/* The family of a config.json. Fills s->model; NULL and an error for one that
+ * sink cannot be. */
 static const Family *family_read(const Json *j, Settings *s, Error *e) {
   Facts f = {j, j->at, s, grab(j->size, 1, e), e};
   if (e->status)
     return NULL;
-  const JsonValue *type = fact_at(&f, "model_type"),
-                  *list = fact_at(&f, "architectures");
-  const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1
-                                                                     : NULL;
+  const JsonValue *type = fact_at(&f, "model_type");
+  const JsonValue *list = fact_at(&f, "architectures"), *first = NULL;
+  if (json_kind(list, JSON_ARRAY) && list->size)
+    first = list + 1;
   const Family *family = FAMILIES;
   char text[64];
-  while (family->type && (type ? !json_is(j, type, family->type)
-                               : !json_is(j, first, family->architecture)))
+  while (family->type && !family_is(family, j, type, first))
     family++;
   if (!family->type) {
     fail(e, 1,

@@ -2,13 +2,12 @@
  * transformers library.
  *
  *     cc -O3 data/models/hf.c -o hf -lm
- *     ./hf gpt2 --out out/gpt2.model [--link]           a downloaded folder, or
- *                                                       llama2.c's file
- *     ./hf export out/model.ckpt out/llama              [--tokenizer FILE, the
- *                                                       one it learnt with]
- *     >>> transformers.AutoModelForCausalLM.from_pretrained("out/llama")       then,
- *                                                                              in
- *                                                                              Python
+ *     ./hf gpt2 --out out/gpt2.model [--link]
+ *     ./hf export out/model.ckpt out/llama [--tokenizer FILE]
+ *     >>> transformers.AutoModelForCausalLM.from_pretrained("out/llama")
+ *
+ * gpt2 is a downloaded folder, or llama2.c's file; FILE is the tokenizer that
+ * the model learnt with; the last line is Python's.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -30,18 +29,19 @@
  * biases, tied embeddings, stretched angles. Variants of the paper that it has
  * no words for are refused by the flag's name.
  *
- * Contents   1 Half floats, 2 model files                                 stored.c
- *            3 The Mamba mixer, 4 experts, 5 their tensors                   mixers.c
- *            6 What llama can express, 7 config.json, 8 model.safetensors,
- *            9 tokenizer.json, 10 the folder                             export.c
- *            11 JSON, 12 safetensors, read                               json.c
- *            13 Families                                                 facts.c,
- *                                                                        families.c
- *            14 Tokenizers at work, 15 tokenizers, read                  words.c
- *            16 Import                                                   import.c
- *            17 Multiple choice                                          choices.c
- *            18 The statements on a model                                measured.c
- *            19 Command line                                             here
+ * Contents   1 Half floats, 2 model files                         stored.c
+ *            3 The Mamba mixer, 4 experts, 5 their tensors      mixers.c
+ *            6 What llama can express, 7 config.json,
+ *            8 model.safetensors, 9 tokenizer.json,
+ *            10 the folder                                      export.c
+ *            11 JSON, 12 safetensors, read                      json.c
+ *            13 Families                                        facts.c and
+ *                                                               families.c
+ *            14 Tokenizers at work, 15 tokenizers, read         words.c
+ *            16 Import                                          import.c
+ *            17 Multiple choice                                 choices.c
+ *            18 The statements on a model                       measured.c
+ *            19 Command line                                    here
  *
  * data/check/golden/hf_check.py holds the logits, the greedy text and the token
  * ids of transformers against sink's; data/check/test_hf.c runs this program
@@ -142,13 +142,15 @@ static int verb_cache_hf(Settings *s, Error *e) {
          "stream: does not support --rope-scaling longrope. Try: hf eval %s",
          words[0]);
   trainer_free(&t);
-  return e->status ? e->status : verb_cache(s, e);
+  if (e->status)
+    return e->status;
+  return verb_cache(s, e);
 }
 
 static int out_wanted(const Settings *s, const char *verb, Error *e) {
-  return s->out[0] ? 0
-                   : fail(e, 2, "%s: expected --out FILE. Try: hf help %s",
-                          verb, verb);
+  if (s->out[0])
+    return 0;
+  return fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
 }
 
 static int verb_import(Settings *s, Error *e) {
@@ -168,10 +170,10 @@ static int verb_import(Settings *s, Error *e) {
     return fail(e, 2, "%s: already a model of sink. Try: hf eval %s", words[0],
                 words[0]);
   snprintf(beside, sizeof beside, "%s.tok", s->out);
-  return out_wanted(s, "import", e) ||
-                 outputs_ready(s, (const char *[]){s->out, beside}, 2, e)
-             ? e->status
-             : import_model(words[0], s->out, own->link, own->tokenizer, e);
+  if (out_wanted(s, "import", e) ||
+      outputs_ready(s, (const char *[]){s->out, beside}, 2, e))
+    return e->status;
+  return import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
 
 static int verb_export(Settings *s, Error *e) {
@@ -179,16 +181,17 @@ static int verb_export(Settings *s, Error *e) {
   const int n = s->n_words;
   char at[1024];
   if (n != 2)
-    return fail(
-        e, 2,
-        "export: expected a model file and a folder. Try: hf help export");
+    return fail(e, 2,
+                "export: expected a model file and a folder. Try: hf help "
+                "export");
   s->n_words = 1; /* words[1] is where it goes */
-  return path_make(at, e, "%s/config.json", words[1]) ||
-                 outputs_ready(s, (const char *[]){at}, 1, e)
-             ? e->status
-             : export_folder(s, words[0], words[1], e);
+  if (path_make(at, e, "%s/config.json", words[1]) ||
+      outputs_ready(s, (const char *[]){at}, 1, e))
+    return e->status;
+  return export_folder(s, words[0], words[1], e);
 }
 
+/* A verb that makes --out of one file or folder. */
 static int verb_converts(Settings *s, const char *verb,
                          int (*convert)(const char *from, const char *to,
                                         Error *e),
@@ -197,21 +200,36 @@ static int verb_converts(Settings *s, const char *verb,
   if (s->n_words != 1)
     return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb,
                 verb);
-  return out_wanted(s, verb, e) ||
-                 outputs_ready(s, (const char *[]){s->out}, 1, e)
-             ? e->status
-             : convert(words[0], s->out, e);
+  if (out_wanted(s, verb, e) ||
+      outputs_ready(s, (const char *[]){s->out}, 1, e))
+    return e->status;
+  return convert(words[0], s->out, e);
 }
+
 static int verb_tokenizer(Settings *s, Error *e) {
   return verb_converts(s, "tokenizer", import_tokenizer, e);
 }
+
 static int verb_choices(Settings *s, Error *e) {
   return verb_converts(s, "choices", import_choices, e);
 }
 
-/* A model file of this shape in F16 with numbers of about the size that trained
- * ones have: gains of 1, no biases, all others of either sign and 1/128 to
- * 1/64. */
+/* Four numbers of tensor t in F16, of about the size that trained ones have:
+ * gains of 1, no biases, all others of either sign and 1/128 to 1/64 (a sign,
+ * exponent 8, 10 bits). */
+static uint64_t synthetic_four(const Tensor *t, Rng *rng) {
+  switch (t->init) {
+  case INITIAL_ONE:
+    return 0x3C003C003C003C00u;
+  case INITIAL_ZERO:
+  case INITIAL_BIAS:
+    return 0;
+  default:
+    return (rng_next(rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
+  }
+}
+
+/* A model file of this shape in F16. */
 static int synthetic_model(const Settings *s, Error *e) {
   enum { PIECE_NUMBERS = 1 << 18 };
   ModelWriter w;
@@ -223,22 +241,13 @@ static int synthetic_model(const Settings *s, Error *e) {
   }
   for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
     const Tensor *t = w.head.list.all[i];
-    bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO ||
-                 t->init == INITIAL_BIAS;
     bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") ||
                 t->rank == 1;
     model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
     for (idx n = tensor_count(t); n > 0 && !e->status; n -= PIECE_NUMBERS) {
-      /* a sign, exponent 8, 10 bits */
       for (idx k = 0; k < PIECE_NUMBERS / 4; k++)
-        number_put(piece + 8 * k,
-                   t->init == INITIAL_ONE ? 0x3C003C003C003C00u
-                   : whole ? 0
-                           : (rng_next(&rng) & 0x83FF83FF83FF83FFu) |
-                                 0x2000200020002000u,
-                   8);
-      model_file_bytes(&w, piece,
-                       2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
+        number_put(piece + 8 * k, synthetic_four(t, &rng), 8);
+      model_file_bytes(&w, piece, 2 * (size_t)at_most(n, PIECE_NUMBERS), e);
     }
   }
   free(piece);
@@ -250,14 +259,18 @@ static int synthetic_model(const Settings *s, Error *e) {
 static double forward_flops(const Model *m, int B, int T) {
   const Config *c = &m->c;
   const idx N = config_rows(c, T);
-  double weights = c->tied ? (double)c->vocab * c->embed_dim : 0, seen = 0;
+  double weights = 0, seen = 0;
+  if (c->tied)
+    weights = (double)c->vocab * c->embed_dim;
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
-    if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") &&
-        strcmp(t->name, "wpe"))
-      weights += (double)tensor_count(t) *
-                 (strstr(t->name, ".e") ? (double)c->expert_top / c->experts
-                                        : 1);
+    double taken = 1; /* the share of rows that take it */
+    if (t->rank != 2 || !t->matrix || !strcmp(t->name, "wte") ||
+        !strcmp(t->name, "wpe"))
+      continue;
+    if (strstr(t->name, ".e"))
+      taken = (double)c->expert_top / c->experts;
+    weights += (double)tensor_count(t) * taken;
   }
   for (int l = 0; l < c->layers; l++)
     for (idx i = 1, w = config_window(c, l); i <= N; i++)
@@ -270,7 +283,7 @@ static double multiply_rate(Error *e) {
   enum { N = 768 };
   real *x = grab(3 * N * N, sizeof(real), e);
   double best = 0;
-  for (int try = 0; x && try < 3; try ++) {
+  for (int k = 0; x && k < 3; k++) {
     double from = seconds();
     matmul(x, N, rows_of(x + N * N, N), rows_of(x + 2 * N * N, N), N, N, N,
            false);
@@ -290,10 +303,10 @@ static int verb_pace(Settings *s, Error *e) {
   Sinks x = {0};
   Rng rng = {2};
   if (!s->out[0])
-    return fail(
-        e, 2,
-        "pace: expected --out FILE, a model file, which is made if there is "
-        "none. Try: --out out/pace.model --dim 1024 --ffn 4096");
+    return fail(e, 2,
+                "pace: expected --out FILE, a model file, which is made if "
+                "there is none. Try: --out out/pace.model --dim 1024 --ffn "
+                "4096");
   if (file_missing(s->out) && !file_ready(s->out, e))
     synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e))
@@ -321,8 +334,8 @@ static int verb_pace(Settings *s, Error *e) {
     sinks_measure(&x, &t.m, &t.a, ids, ids + (idx)B * T, B, METRIC_REAL, e);
     double cpu = (double)(clock() - from) / CLOCKS_PER_SEC / workers();
     parts_end(&t.m, e);
-    double computed = f->took - f->waited,
-           gflop = forward_flops(&t.m, B, T) * 1e-9;
+    double computed = f->took - f->waited;
+    double gflop = forward_flops(&t.m, B, T) * 1e-9;
     peak = fmax(peak, multiply_rate(e));
     if (!e->status)
       printf("seconds=%.1f waiting=%.1f computing=%.1f cpu=%.1f gb=%.2f "
@@ -338,8 +351,9 @@ static int verb_pace(Settings *s, Error *e) {
   return e->status;
 }
 
-/* What is wrong with the questions is told before the work. */
 static int verb_run_hf(Settings *s, Error *e) { return run_filmed(s, NULL, e); }
+
+/* What is wrong with the questions is told before the work. */
 static int verb_eval_hf(Settings *s, Error *e) {
   const char *name = s->own.choices;
   Bytes file = {0};
@@ -351,24 +365,31 @@ static int verb_eval_hf(Settings *s, Error *e) {
     choices_read(file.at, file.size, name, &c, e);
   bytes_free(&file);
   choices_free(&c);
-  return e->status ? e->status : eval_more(s, choices_measure, e);
+  if (e->status)
+    return e->status;
+  return eval_more(s, choices_measure, e);
 }
 
 static const Verb HF_VERBS[] = {
-  {"import",    "FOLDER|FILE.bin",  FROM_FILES | LINKED | OUTPUT,
+  {"import", "FOLDER|FILE.bin", FROM_FILES | LINKED | OUTPUT,
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma,\n"
    "    gemma2, gemma3 (its text part), gemma3_text, phi3, olmo2, olmo3,\n"
    "    gpt_oss; FILE.bin is llama2.c's.\n"
-   "    The word import may be left out", verb_import},
-  {"export",    "MODEL FOLDER",     FROM_FILES | FORCE,
-   "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
-  {"tokenizer", "FOLDER|FILE",      OUTPUT,
-   "a tokenizer alone\n    tokenizer.json, .model, vocab.json with "
-   "merges.txt, llama2.c's",
+   "    The word import may be left out",
+   verb_import},
+  {"export", "MODEL FOLDER", FROM_FILES | FORCE,
+   "a llama for transformers\n"
+   "    config.json, model.safetensors, tokenizer.json",
+   verb_export},
+  {"tokenizer", "FOLDER|FILE", OUTPUT,
+   "a tokenizer alone\n"
+   "    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
    verb_tokenizer},
-  {"choices",   "FILE.jsonl",       OUTPUT, "HellaSwag as eval --choices reads it", verb_choices},
-  {"check",     "[NAME|MODEL]",     0, "the propositions, on toys or on a model", verb_check_hf},
+  {"choices", "FILE.jsonl", OUTPUT,
+   "HellaSwag as eval --choices reads it", verb_choices},
+  {"check", "[NAME|MODEL]", 0,
+   "the propositions, on toys or on a model", verb_check_hf},
   {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM,
    "a cache of keys that forgets", verb_cache_hf},
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
@@ -376,11 +397,11 @@ static const Verb HF_VERBS[] = {
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", grammar_generate},
   PAGED_VERBS(verb_run_hf, verb_eval_hf),
-  {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured",
-   verb_pace},
+  {"pace", "", MODEL | GENERAL | OUTPUT | PACE,
+   "how fast a model in its file is measured", verb_pace},
   SINK_VERBS {0}};
 
-#ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
+#ifndef HF_NO_MAIN           /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
   static const Check checks[] = {LATER_CHECK, {0}};
   const Program hf = {.name = "hf",

@@ -15,10 +15,15 @@
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Config *c, const Tensor *x, int how,
                        uint64_t shape[RANK_MOST]) {
-  uint64_t in = (uint64_t)x->rows, out = (uint64_t)x->cols;
-  bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
-  shape[0] = matrix && turned ? out : in;
-  shape[1] = turned ? in : out;
+  const uint64_t in = (uint64_t)x->rows, out = (uint64_t)x->cols;
+  const bool matrix = x->rank == 2;
+  uint64_t before;
+  shape[0] = in;
+  shape[1] = out;
+  if (matrix && (how & TURNED || how == HEADS)) {
+    shape[0] = out;
+    shape[1] = in;
+  }
   if (how == LATER)
     shape[0] += 2;
   if (how == THIRDS)
@@ -26,7 +31,7 @@ static int their_shape(const Config *c, const Tensor *x, int how,
   if (how == HEADS)
     shape[0] *= 3;
   if (how & FUSED)
-    shape[0] = fused_rows(c, x->name, &in);
+    shape[0] = fused_rows(c, x->name, &before);
   if (how & STACKED)
     return stacked_shape(c, x, shape);
   if (how != TAPS)
@@ -40,11 +45,20 @@ static int their_shape(const Config *c, const Tensor *x, int how,
 /* Where the numbers of a tensor of ours lie in the stored one. */
 static Extent their_extent(const Config *c, const Tensor *x, int how,
                            const Entry *s) {
-  uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8,
-           all = s->end - s->begin;
+  const uint64_t bytes = (uint64_t)FORMATS[s->format].bits / 8;
+  const uint64_t all = s->end - s->begin;
+  const char last = x->name[strlen(x->name) - 1];
   Extent at = {0, s->begin, all, all}; /* which file: copy_tensors */
-  const char *last = x->name + strlen(x->name) - 1;
-  uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
+  uint64_t in = (uint64_t)x->rows, out = (uint64_t)x->cols, part = 2;
+  /* a bias is a row */
+  if (x->rank == 1) {
+    in = 1;
+    out = (uint64_t)x->rows;
+  }
+  if (last == 'q')
+    part = 0;
+  if (last == 'k')
+    part = 1;
   /* the first two rows are for padding */
   if (how == LATER) {
     at.at += 2 * bytes * (uint64_t)x->cols;
@@ -58,11 +72,10 @@ static Extent their_extent(const Config *c, const Tensor *x, int how,
   }
   /* each row holds q, k and v of all heads, one after the other */
   if (how == THIRDS)
-    at.run = bytes * (uint64_t)(x->rank == 2 ? x->cols : x->rows);
+    at.run = bytes * out;
   /* the rows of q, of k and of v of one head, then those of the next */
   if (how == HEADS)
-    at.run = bytes * (uint64_t)c->head_dim *
-             (uint64_t)(x->rank == 2 ? x->rows : 1);
+    at.run = bytes * (uint64_t)c->head_dim * in;
   if (how == THIRDS || how == HEADS) {
     at.at += part * at.run;
     at.stride = 3 * at.run;
@@ -70,8 +83,10 @@ static Extent their_extent(const Config *c, const Tensor *x, int how,
   return at;
 }
 
+/* Where a tensor of ours comes from. */
 typedef struct Planned {
-  Entry *from, *scales;
+  Entry *from;
+  Entry *scales;               /* those of packed numbers */
   int how;
 } Planned;
 
@@ -80,9 +95,12 @@ static Entry *entry_find(const Folder *f, const Family *family,
                          const char *name) {
   size_t n = strlen(family->prefix);
   Entry *x = folder_find(f, name);
-  return x || strncmp(name, family->prefix, n) ? x : folder_find(f, name + n);
+  if (!x && !strncmp(name, family->prefix, n))
+    x = folder_find(f, name + n);
+  return x;
 }
 
+/* "[3,4]" */
 static void shape_text(char text[160], int rank, const uint64_t *shape) {
   int n = snprintf(text, 160, "[");
   for (int i = 0; i < rank; i++)
@@ -91,11 +109,12 @@ static void shape_text(char text[160], int rank, const uint64_t *shape) {
   snprintf(text + n, 160 - (size_t)n, "]");
 }
 
-/* A tensor of the folder, its format and shape checked; packed: its numbers are
- * bytes. */
+/* A tensor of the folder, its format and shape checked. `packed`: its numbers
+ * are bytes. */
 static int plan_entry(Entry **to, const char *name, int rank,
                       const uint64_t *shape, bool packed, const Folder *f,
                       const Family *family, Error *e) {
+  const char *formats = packed ? "U8" : "F32, F16 or BF16";
   char wanted[160], found[160];
   shape_text(wanted, rank, shape);
   Entry *s = entry_find(f, family, name);
@@ -110,17 +129,20 @@ static int plan_entry(Entry **to, const char *name, int rank,
                 "%s: expected %s of %s, found %s. Try: the config.json that "
                 "belongs to it",
                 f->shard[s->file].path, name, wanted, found);
-  if (packed ? strcmp(FORMATS[s->format].tag, "U8") : s->format >= FORMATS_READ)
+  bool good = s->format < FORMATS_READ;
+  if (packed)
+    good = !strcmp(FORMATS[s->format].tag, "U8");
+  if (!good)
     return fail(e, 1,
                 "%s: expected %s in %s, found %s. Try: a model that is not "
                 "quantised, saved in one of these",
-                f->shard[s->file].path, name,
-                packed ? "U8" : "F32, F16 or BF16", FORMATS[s->format].tag);
+                f->shard[s->file].path, name, formats, FORMATS[s->format].tag);
   s->used = true;
   *to = s;
   return 0;
 }
 
+/* Where tensor i of the model comes from. */
 static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
                        const Family *family, Error *e) {
   const Tensor *x = list->all[i];
@@ -133,11 +155,10 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
   if (!(p->how & STACKED) || x->rank < 2 || !entry_find(f, family, packed))
     return plan_entry(&p->from, name, rank, shape, false, f, family, e);
   packed_shape(shape);
-  plan_entry(&p->from, packed, 4, shape, true, f, family, e);
+  if (plan_entry(&p->from, packed, 4, shape, true, f, family, e))
+    return e->status;
   snprintf(packed, sizeof packed, "%s_scales", name);
-  return e->status
-             ? e->status
-             : plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
+  return plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
 }
 
 static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
@@ -185,16 +206,16 @@ static int plan(Planned *p, const Model *list, const Folder *f,
   for (idx i = 0; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i];
     const size_t n = strlen(last->theirs);
+    /* a tied unembedding may be there as well */
     if (list->c.tied && !strncmp(x->name, last->theirs, n) &&
         !strcmp(x->name + n, ".weight")) {
-      /* said twice */
       if (same_bytes(f, x, embedding))
         continue;
-      return fail(
-          e, 1,
-          "%s: expected %s to be the embedding, to which config.json ties it, "
-          "found other numbers. Try: \"tie_word_embeddings\": false there",
-          f->shard[x->file].path, x->name);
+      return fail(e, 1,
+                  "%s: expected %s to be the embedding, to which config.json "
+                  "ties it, found other numbers. Try: "
+                  "\"tie_word_embeddings\": false there",
+                  f->shard[x->file].path, x->name);
     }
     if (!x->used && !needless(family, &list->c, x->name))
       return fail(e, 1,
@@ -221,7 +242,9 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f,
       long_copy(w, f->path, e);
       continue;
     }
-    bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
+    const bool turned = p[i].how & TURNED || p[i].how == HEADS ||
+                        p[i].how == TAPS;
+    const int order = turned && x->rank == 2 ? OUT_IN : IN_OUT;
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
     if (p[i].how & PLUS_ONE)
@@ -229,8 +252,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f,
     else if (p[i].how & STACKED)
       stacked_copy(w, s, p[i].scales, source, e);
     else
-      model_file_copy(w, s->name, s->format,
-                      turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
+      model_file_copy(w, s->name, s->format, order, &at, e);
   }
   free(source);
   return e->status;
@@ -243,18 +265,17 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f,
  * 2p + 1). */
 enum { BIN_HEAD = 28, BIN_NAME = 160 };
 
-/* cosines and sines [T,D], which are made anew */
+/* "" stands for cosines and sines [T,D], which are made anew. */
 static const char *const BIN[] = {
-  "wte", "l*.norm1", "l*.wq", "l*.wk", "l*.wv", "l*.wo", "l*.norm2", "l*.w1",
-  "l*.w3", "l*.w2",
-  "normf", "",
+  "wte",      "l*.norm1", "l*.wq", "l*.wk", "l*.wv", "l*.wo",
+  "l*.norm2", "l*.w1",    "l*.w3", "l*.w2", "normf", "",
   "wcls"};
 
 /* Fills s->model from the head. */
 static int bin_head(Settings *s, const unsigned char head[BIN_HEAD],
                     const char *path, Error *e) {
-  static const char *const FLAGS[] = {"dim",      "ffn",   "layers", "heads",
-                                      "kv-heads", "vocab", "context"};
+  static const char *const FLAGS[] = {
+    "dim", "ffn", "layers", "heads", "kv-heads", "vocab", "context"};
   settings_default(s);
   if (number_at(head, 4) == 0x616B3432)
     return fail(e, 1,
@@ -281,11 +302,11 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD],
   s->model.rope_pairing = PAIR_INTERLEAVED;
   const Config *c = &s->model;
   if (c->dim % c->heads || c->heads % c->kv_heads)
-    return fail(
-        e, 1,
-        "%s: expected heads that divide the width and key heads that divide "
-        "the heads, found %d, %d and %d. Try: check that it is llama2.c's",
-        path, c->dim, c->heads, c->kv_heads);
+    return fail(e, 1,
+                "%s: expected heads that divide the width and key heads that "
+                "divide the heads, found %d, %d and %d. Try: check that it is "
+                "llama2.c's",
+                path, c->dim, c->heads, c->kv_heads);
   return e->status;
 }
 
@@ -298,8 +319,7 @@ static int settings_resolve(Settings *s, const char *from, Error *e) {
               own.text);
 }
 
-/* Fills s->model and f, as folder_open does, from the file at path of `size`
- * bytes. */
+/* Fills s->model and f, as folder_open does, from a file of `size` bytes. */
 static int bin_open(Folder *f, Settings *s, const char *path,
                     const unsigned char head[BIN_HEAD], uint64_t size,
                     Error *e) {
@@ -355,7 +375,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
   Json config = {0};
   const Family *family = NULL;
   FILE *in = fopen(from, "rb");
-  /* a folder cannot be read */
+  /* of a folder no byte can be read */
   *one = in && fread(head, 1, sizeof head, in) == sizeof head;
   if (*one && !file_size(in, &size))
     fail(e, 1, "%s: cannot be read. Try: check the disk", from);
@@ -367,9 +387,9 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
            "%s: expected a folder or a file of llama2.c, found one file of a "
            "folder. Try: the folder with its config.json",
            from);
-    return e->status || bin_open(f, s, from, head, size, e)
-               ? NULL
-               : &FAMILIES[LLAMA_FAMILY];
+    if (e->status || bin_open(f, s, from, head, size, e))
+      return NULL;
+    return &FAMILIES[LLAMA_FAMILY];
   }
   if (!path_make(name, e, "%s/config.json", from) &&
       !json_load(&config, name, e))
@@ -402,8 +422,11 @@ static int import_model(const char *from, const char *out, bool link,
   else if (!e->status && !one &&
            tokenizer_from(from, s.model.vocab, &file, &t, &own))
     fprintf(stderr, "hf: its tokenizer is left out: %s\n", own.text);
-  if (*tokenizer || !one)
-    s.data.bos = t.published ? t.published->begins : t.bos == TOKEN_BOS;
+  if (*tokenizer || !one) {
+    s.data.bos = t.bos == TOKEN_BOS;
+    if (t.published)
+      s.data.bos = t.published->begins;
+  }
   s.data.fix_token = t.vocab && !t.published && t.bos == TOKEN_FIX;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
     int tensors = w.head.list.n_tensors;
@@ -414,9 +437,8 @@ static int import_model(const char *from, const char *out, bool link,
     free(p);
     if (!model_file_end(&w, e) && t.vocab)
       file_write(words, file.at, file.size, e);
-    /* an older model's, with --force */
     else if (!e->status)
-      remove(words);
+      remove(words); /* an older model's, with --force */
     if (!e->status && f.left_out)
       fprintf(stderr,
               "hf: left out: the image part, %lld tensors (vision_tower.*, "

@@ -11,35 +11,28 @@
  * that is not UTF-8. A text is read into a list of its values in the order in
  * which they begin, each of which knows where the one after it is:
  *
- *   {"a": [1, 2], "b": "c"}      object of 2   "a"   array of 2   1   2   "b"   "c"
- *                     number     0             1     2            3   4   5     6
- *                       next     7             2     5            4   5   6     7
+ *   {"a": [1, 2], "b": "c"}   object of 2  "a"  array of 2  1   2   "b"  "c"
+ *                  number     0            1    2           3   4   5    6
+ *                    next     7            2    5           4   5   6    7
  *
  * Strings are unescaped where they stand, which never makes them longer, and
  * end in a 0. Numbers stay text until someone asks, so that no integer of 64
  * bits loses its last digits on the way. */
 enum {
-  JSON_NULL,
-  JSON_FALSE,
-  JSON_TRUE,
-  JSON_NUMBER,
-  JSON_STRING,
-  JSON_ARRAY,
+  JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY,
   JSON_OBJECT
 };
 enum {
-  /* a million tensors are 12 million values: 16 bytes each here */
   JSON_DEPTH = 32,             /* the deepest file read here has 8 */
   JSON_BYTES = 1 << 27,        /* safetensors allows itself 100,000,000 */
-  JSON_VALUES = 1 << 24
+  JSON_VALUES = 1 << 24        /* a million tensors have 12 million */
 };
 
 typedef struct JsonValue {
   uint32_t kind;
-  /* its bytes of text; elements of an array, pairs of an object */
-  uint32_t at, size;
-  /* the number of the value after it and all that it holds */
-  uint32_t next;
+  uint32_t at;                 /* where its text begins */
+  uint32_t size;               /* bytes of that, or elements, or pairs */
+  uint32_t next;               /* the number of the value after all it holds */
 } JsonValue;
 
 typedef struct Json {
@@ -58,8 +51,11 @@ static void json_free(Json *j) {
 
 /* Puts u as UTF-8, of 1 to 4 bytes; returns how many. */
 static size_t utf8_put(char to[4], uint32_t u) {
-  const int more = u < 0x80 ? 0 : u < 0x800 ? 1 : u < 0x10000 ? 2 : 3;
-  to[0] = (char)((more ? 0xF00u >> (more + 1) & 0xF0 : 0) | u >> 6 * more);
+  const int more = (u >= 0x80) + (u >= 0x800) + (u >= 0x10000);
+  uint32_t ones = 0; /* before a 0, as many as there are bytes */
+  if (more)
+    ones = 0xF00u >> (more + 1) & 0xF0;
+  to[0] = (char)(ones | u >> 6 * more);
   for (int i = 1; i <= more; i++)
     to[i] = (char)(0x80 | (u >> 6 * (more - i) & 0x3F));
   return (size_t)more + 1;
@@ -93,7 +89,8 @@ static void json_white(Json *j) {
   }
 }
 
-/* The same, with the white space before and after it. */
+/* Takes the next character if it is one of these, and in any case the white
+ * space before it and after it. */
 static bool json_takes(Json *j, const char *of) {
   json_white(j);
   bool there = json_one(j, of);
@@ -101,8 +98,7 @@ static bool json_takes(Json *j, const char *of) {
   return there;
 }
 
-/* The four digits of a \uXXXX, where the reader is; -1 when they are not
- * four. */
+/* The four digits of a \uXXXX, where the reader is; -1 when there are fewer. */
 static int32_t json_hex(Json *j) {
   char four[5] = "";
   for (int i = 0; i < 4 && isxdigit((unsigned char)j->text[j->here]); i++)
@@ -110,8 +106,7 @@ static int32_t json_hex(Json *j) {
   return four[3] ? (int32_t)strtol(four, NULL, 16) : -1;
 }
 
-/* What \ and the character after it stand for, the reader being at that
- * character. */
+/* What \ and the character after it stand for; the reader is at the latter. */
 static int json_escape(Json *j, char **to, Error *e) {
   static const char LETTERS[] = "\"\\/bfnrt", MEANS[] = "\"\\/\b\f\n\r\t";
   char c = j->text[j->here];
@@ -158,8 +153,7 @@ static int json_string(Json *j, JsonValue *v, Error *e) {
   }
   v->size = (uint32_t)(to - (j->text + v->at));
   j->here++;
-  /* the closing quote, or before it */
-  *to = 0;
+  *to = 0; /* over the closing quote, or before it */
   return 0;
 }
 
@@ -200,9 +194,12 @@ static int json_word(Json *j, JsonValue *v, Error *e) {
   return json_fails(j, "a value", e);
 }
 
+/* Has object v each of its keys once? */
 static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
   uint32_t n = 0;
-  Spelling *s = j->at[v].size > 1 ? grab(j->at[v].size, sizeof *s, e) : NULL;
+  if (j->at[v].size < 2)
+    return 0;
+  Spelling *s = grab(j->at[v].size, sizeof *s, e);
   if (!s)
     return e->status;
   for (uint32_t key = v + 1; key < j->at[v].next; key = j->at[key + 1].next)
@@ -218,48 +215,65 @@ static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
   return e->status;
 }
 
+/* Room for one more value. */
+static int json_grow(Json *j, Error *e) {
+  if (j->size < j->room)
+    return 0;
+  uint32_t room = j->room ? 2 * j->room : 64;
+  JsonValue *more = NULL;
+  if (room <= JSON_VALUES)
+    more = realloc(j->at, room * sizeof *more);
+  if (!more)
+    return fail(e, 1,
+                "%s: expected at most %u values in its JSON, found more. "
+                "Try: another file",
+                j->name, j->room);
+  j->at = more;
+  j->room = room;
+  return 0;
+}
+
+static int json_value(Json *j, int depth, Error *e);
+
+/* What array or object v holds, the reader being at its opening bracket: the
+ * values, or the pairs of a key and a value, and the closing one. */
+static int json_inside(Json *j, JsonValue *v, int depth, Error *e) {
+  const bool object = v->kind == JSON_OBJECT;
+  const char *end = object ? "}" : "]";
+  if (depth == JSON_DEPTH)
+    return json_fails(j, "at most 32 nested brackets", e);
+  v->at = j->here++;
+  if (json_takes(j, end))
+    return 0;
+  do {
+    if (object) {
+      if (j->text[j->here] != '"')
+        return json_fails(j, "a key in quotes", e);
+      if (json_value(j, depth + 1, e))
+        return e->status;
+      if (!json_takes(j, ":"))
+        return json_fails(j, "a colon", e);
+    }
+    if (json_value(j, depth + 1, e))
+      return e->status;
+    v->size++;
+  } while (json_takes(j, ","));
+  if (!json_takes(j, end))
+    return json_fails(j, "a comma or a closing bracket", e);
+  return 0;
+}
+
 /* Reads one value, which may hold others, at this depth from 0. */
 static int json_value(Json *j, int depth, Error *e) {
-  if (j->size == j->room) {
-    uint32_t room = j->room ? 2 * j->room : 64;
-    JsonValue *more = room <= JSON_VALUES ? realloc(j->at, room * sizeof *more)
-                                          : NULL;
-    if (!more)
-      return fail(e, 1,
-                  "%s: expected at most %u values in its JSON, found more. "
-                  "Try: another file",
-                  j->name, j->room);
-    j->at = more;
-    j->room = room;
-  }
-  uint32_t number = j->size++, count = 0;
+  if (json_grow(j, e))
+    return e->status;
+  uint32_t number = j->size++;
   JsonValue v = {0};
   char c = j->text[j->here];
   if (c == '[' || c == '{') {
-    const char *end = c == '[' ? "]" : "}";
     v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
-    if (depth == JSON_DEPTH)
-      return json_fails(j, "at most 32 nested brackets", e);
-    v.at = j->here++;
-    for (json_white(j); !(count == 0 && json_takes(j, end)); count++) {
-      if (c == '{') {
-        if (j->text[j->here] != '"')
-          return json_fails(j, "a key in quotes", e);
-        if (json_value(j, depth + 1, e))
-          return e->status;
-        if (!json_takes(j, ":"))
-          return json_fails(j, "a colon", e);
-      }
-      if (json_value(j, depth + 1, e))
-        return e->status;
-      if (json_takes(j, ","))
-        continue;
-      if (!json_takes(j, end))
-        return json_fails(j, "a comma or a closing bracket", e);
-      count++;
-      break;
-    }
-    v.size = count;
+    if (json_inside(j, &v, depth, e))
+      return e->status;
   } else if (c == '"')
     json_string(j, &v, e);
   else if (c == '-' || (c >= '0' && c <= '9'))
@@ -268,8 +282,9 @@ static int json_value(Json *j, int depth, Error *e) {
     json_word(j, &v, e);
   v.next = j->size;
   j->at[number] = v;
-  return !e->status && v.kind == JSON_OBJECT ? json_keys_differ(j, number, e)
-                                             : e->status;
+  if (!e->status && v.kind == JSON_OBJECT)
+    return json_keys_differ(j, number, e);
+  return e->status;
 }
 
 /* The n bytes of a text; name is the file's, and must outlive j. Free it
@@ -278,10 +293,10 @@ static int json_read(Json *j, const unsigned char *from, size_t n,
                      const char *name, Error *e) {
   *j = (Json){.name = name};
   if (n > JSON_BYTES)
-    return fail(
-        e, 1,
-        "%s: expected at most %d bytes of JSON, found %zu. Try: another file",
-        name, (int)JSON_BYTES, n);
+    return fail(e, 1,
+                "%s: expected at most %d bytes of JSON, found %zu. Try: "
+                "another file",
+                name, (int)JSON_BYTES, n);
   j->text = grab((idx)n + 1, 1, e);
   if (!j->text)
     return e->status;
@@ -296,7 +311,9 @@ static int json_read(Json *j, const unsigned char *from, size_t n,
   if (json_value(j, 0, e))
     return e->status;
   json_white(j);
-  return j->here == j->length ? 0 : json_fails(j, "nothing more", e);
+  if (j->here < j->length)
+    return json_fails(j, "nothing more", e);
+  return 0;
 }
 
 static int json_load(Json *j, const char *path, Error *e) {
@@ -369,7 +386,9 @@ static bool json_count(const Json *j, const JsonValue *v, uint64_t *n) {
  * is where. */
 enum {
   HEADER_MOST = 100000000,     /* the limit of the format's own reader */
-  TENSORS_MOST = 1000000, NAME_MOST = 1024, RANK_MOST = 8
+  TENSORS_MOST = 1000000,
+  NAME_MOST = 1024,
+  RANK_MOST = 8
 };
 
 /* The formats of a number and their bits. The first FORMATS_READ, in the order
@@ -378,22 +397,24 @@ static const struct {
   const char *tag;
   int bits;
 } FORMATS[] = {
-  [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16},
+  [DTYPE_F32] = {"F32", 32},
+  [DTYPE_F16] = {"F16", 16},
   [DTYPE_BF16] = {"BF16", 16},
   {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32},
-  {"I32", 32},
-  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6},
-  {"F6_E3M2", 6},
-  {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-  {"F8_E5M2FNUZ", 8}};
+  {"I32", 32}, {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4},
+  {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3", 8},
+  {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
 enum {
   FORMATS_READ = DTYPES,
   FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0]
 };
 
-typedef struct Entry {         /* a tensor of a file */
+/* A tensor of a file. */
+typedef struct Entry {
   const char *name;            /* in its header's text */
-  int file, format, rank;      /* number of its file; of FORMATS */
+  int file;                    /* the number of its file */
+  int format;                  /* its place in FORMATS */
+  int rank;
   uint64_t shape[RANK_MOST];
   uint64_t begin, end;         /* bytes of the file, from its start */
   bool used;                   /* by the model, or known to be needless */
@@ -406,14 +427,14 @@ typedef struct Shard {
   Json header;
 } Shard;
 
-/* all tensors of a published model, sorted by name */
+/* All tensors of a published model, sorted by name. */
 typedef struct Folder {
   const char *path;            /* the caller's */
   Shard *shard;                /* [shards] */
   int shards;
   Entry *tensor;               /* [tensors] */
-  /* left_out: known, and no part of a text's model */
-  idx tensors, left_out;
+  idx tensors;
+  idx left_out;                /* known, and no part of a text's model */
   char *names;                 /* of tensors that no header names */
 } Folder;
 
@@ -440,19 +461,19 @@ static int by_tensor_name(const void *a, const void *b) {
 /* The entry v of a header: format, shape, place, which still counts from the
  * header's end. */
 static int entry_read(Entry *x, const Json *j, const JsonValue *v, Error *e) {
-  const JsonValue *dtype = json_get(j, v, "dtype"),
-                  *shape = json_get(j, v, "shape"),
-                  *place = json_get(j, v, "data_offsets");
+  const JsonValue *dtype = json_get(j, v, "dtype");
+  const JsonValue *shape = json_get(j, v, "shape");
+  const JsonValue *place = json_get(j, v, "data_offsets");
   uint64_t count = 1, d;
   if (!json_kind(dtype, JSON_STRING) || !json_kind(shape, JSON_ARRAY) ||
       !json_kind(place, JSON_ARRAY) || place->size != 2 ||
       !json_count(j, place + 1, &x->begin) ||
       !json_count(j, place + 2, &x->end) || x->end < x->begin)
-    return fail(
-        e, 1,
-        "%s: expected a dtype, a shape and data_offsets [begin, end] of tensor "
-        "%.100s, found another entry. Try: another copy of it",
-        j->name, x->name);
+    return fail(e, 1,
+                "%s: expected a dtype, a shape and data_offsets [begin, end] "
+                "of tensor %.100s, found another entry. Try: another copy of "
+                "it",
+                j->name, x->name);
   while (x->format < FORMATS_ALL && !json_is(j, dtype, FORMATS[x->format].tag))
     x->format++;
   if (x->format == FORMATS_ALL)
@@ -492,27 +513,28 @@ static int metadata_check(const Json *j, const JsonValue *v, Error *e) {
   for (const JsonValue *key = v + 1; good && key < j->at + v->next;
        key = j->at + key[1].next)
     good = key[1].kind == JSON_STRING;
-  return good ? 0
-              : fail(e, 1,
-                     "%s: expected strings in __metadata__, found something "
-                     "else. Try: another copy of it",
-                     j->name);
+  if (good)
+    return 0;
+  return fail(e, 1,
+              "%s: expected strings in __metadata__, found something else. "
+              "Try: another copy of it",
+              j->name);
 }
 
-/* Sorted by where they begin, the n tensors x fill the bytes from 0 to
- * `bytes`. */
+/* Do the n tensors x, sorted by where they begin, fill the bytes from 0 to
+ * `bytes`? */
 static int places_check(const char *name, Entry *x, idx n, uint64_t bytes,
                         Error *e) {
   uint64_t at = 0;
   qsort(x, (size_t)n, sizeof *x, by_place);
   for (idx i = 0; i < n; i++) {
     if (x[i].begin != at)
-      return fail(
-          e, 1,
-          "%s: expected tensor %.100s to begin at byte %llu of the data, where "
-          "the one before it ends, found %llu. Try: another copy of it",
-          name, x[i].name, (unsigned long long)at,
-          (unsigned long long)x[i].begin);
+      return fail(e, 1,
+                  "%s: expected tensor %.100s to begin at byte %llu of the "
+                  "data, where the one before it ends, found %llu. Try: "
+                  "another copy of it",
+                  name, x[i].name, (unsigned long long)at,
+                  (unsigned long long)x[i].begin);
     at = x[i].end;
   }
   if (at == bytes)
@@ -523,8 +545,8 @@ static int places_check(const char *name, Entry *x, idx n, uint64_t bytes,
               name, (unsigned long long)at, (unsigned long long)bytes);
 }
 
-/* Appends to f the tensors of a file of `size` bytes; head: its first `data`, 8
- * and the header. */
+/* Appends to f the tensors of a file of `size` bytes. head: the first `data` of
+ * these, 8 and the header. */
 static int header_read(Folder *f, Json *j, const unsigned char *head,
                        size_t data, uint64_t size, const char *name, Error *e) {
   if (json_read(j, head + 8, data - 8, name, e))
@@ -536,9 +558,10 @@ static int header_read(Folder *f, Json *j, const unsigned char *head,
                 "value. Try: another copy of it",
                 name);
   if ((uint64_t)top->size + (uint64_t)f->tensors > TENSORS_MOST)
-    return fail(
-        e, 1, "%s: expected at most %d tensors, found more. Try: another file",
-        name, TENSORS_MOST);
+    return fail(e, 1,
+                "%s: expected at most %d tensors, found more. Try: another "
+                "file",
+                name, TENSORS_MOST);
   Entry *x = realloc(f->tensor,
                      ((size_t)f->tensors + top->size + 1) * sizeof *x);
   if (!x)
@@ -603,7 +626,9 @@ static int shard_open(Folder *f, const char *path, Error *e) {
          "found a length of %llu. Try: download it again",
          path, HEADER_MOST, (unsigned long long)s->size, (unsigned long long)N);
   s->head = 8 + N;
-  unsigned char *head = e->status ? NULL : grab((idx)s->head, 1, e);
+  unsigned char *head = NULL;
+  if (!e->status)
+    head = grab((idx)s->head, 1, e);
   if (head) {
     memcpy(head, eight, 8);
     if (fread(head + 8, 1, (size_t)N, in) != N)
@@ -620,9 +645,10 @@ static int shard_open(Folder *f, const char *path, Error *e) {
 
 static Entry *folder_find(const Folder *f, const char *name) {
   Entry key = {.name = name};
-  return f->tensors ? bsearch(&key, f->tensor, (size_t)f->tensors, sizeof key,
-                              by_tensor_name)
-                    : NULL;
+  if (!f->tensors)
+    return NULL;
+  return bsearch(&key, f->tensor, (size_t)f->tensors, sizeof key,
+                 by_tensor_name);
 }
 
 /* Sorts all tensors by name; none may be there twice. */
@@ -673,8 +699,7 @@ static int shards_open(Folder *f, const Json *j, Error *e) {
   if (e->status)
     return e->status;
   const JsonValue *end = j->at + map->next;
-  /* where in a path the name begins */
-  size_t own = strlen(f->path) + 1;
+  size_t own = strlen(f->path) + 1; /* where in a path the name begins */
   char path[1024];
   for (const JsonValue *key = map + 1; !e->status && key < end;
        key = j->at + key[1].next) {
@@ -736,5 +761,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
                 "holds code and is not read. Try: a branch of the model with "
                 "safetensors (refs/pr/..), or save_pretrained in Python",
                 name);
-  return e->status || shard_open(f, name, e) ? e->status : folder_sort(f, e);
+  if (e->status || shard_open(f, name, e))
+    return e->status;
+  return folder_sort(f, e);
 }

@@ -9,24 +9,27 @@
 
 /* --- Values by layer ------------------------------------------------------ */
 
-/* w of layer l (from 0), or 0 where it sees all: to one layer in each period,
- * at
- * the offset, or (window_others) to all but that. */
+/* The window of layer l, from 0, or 0 where it sees all. One layer in each
+ * period has it, at the offset, or (window_others) all but that. */
 static int config_window(const Config *c, int l) {
   bool named = !c->window_period || l % c->window_period == c->window_offset;
   return named != c->window_others ? c->window : 0;
 }
 
-/* Does block l, from 0, attend? How many do? How many experts has l? */
+/* Does block l, from 0, attend? */
 static bool config_attends(const Config *c, int l) {
   return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
+
+/* How many blocks do? */
 static int config_attending(const Config *c) {
   int n = 0;
   for (int l = 0; l < c->layers; l++)
     n += config_attends(c, l);
   return n;
 }
+
+/* How many experts has block l? */
 static int config_experts(const Config *c, int l) {
   bool has_some = !c->expert_period || l % c->expert_period == c->expert_offset;
   return has_some ? c->experts : 0;
@@ -35,6 +38,8 @@ static int config_experts(const Config *c, int l) {
 static bool if_long(const Config *c) {
   return c->rope_scaling == ROPE_LONGROPE;
 }
+
+/* Are the experts gpt-oss's, which cut f1 and f2 off? */
 static bool if_cut(const Config *c) {
   return c->expert_limit > 0 && config_gated(c);
 }
@@ -46,22 +51,24 @@ static bool rope_is_local(const Config *c, int l) {
 
 /* 1/sqrt(D), or of --score-divisor: Gemma's or YaRN's (layers that turn by
  * --rope-local do without YaRN's); in some models also 1/(l+1), so that the
- * deeper
- * a block, the evener its rows begin. */
+ * deeper a block, the evener its rows begin. */
 static real score_scale(const Config *c, int l) {
   bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
-  bool own = c->score_divisor > 0 && !local;
-  double divisor = own ? c->score_divisor : c->head_dim;
-  return (real)(1 / sqrt(divisor) / (c->score_by_layer ? l + 1 : 1));
+  double divisor = c->head_dim;
+  if (c->score_divisor > 0 && !local)
+    divisor = c->score_divisor;
+  double scale = 1 / sqrt(divisor);
+  if (c->score_by_layer)
+    scale /= l + 1;
+  return (real)scale;
 }
 
 /* --- Angles --------------------------------------------------------------- */
 
 /* w of a pair, in radians a position. ROPE_LINEAR divides all by a factor;
- * Llama
- * 3.1 and YaRN divide pairs with fewer than `low` turns in the original
- * context,
- * keep those above `high`, and blend between. longrope: families.c. */
+ * Llama 3.1 and YaRN divide pairs with fewer than `low` turns in the original
+ * context, keep those above `high`, and blend between. LongRoPE's angles:
+ * families.c. */
 static double rope_frequency(const Config *c, int pair) {
   double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
   if (c->rope_scaling == ROPE_NONE)
@@ -112,8 +119,7 @@ static void models_tables(const Model *m, Acts *a, idx N) {
 static void stored_row(const Tensor *t, idx row, real *to);
 
 /* rows [T,C] = f wte[id] (W_in), with f of --embed-scale. a->embed [B,T,E]
- * keeps
- * the rows of wte for dW_in. */
+ * keeps the rows of wte for dW_in. */
 static void models_embed(const Model *m, Acts *a, const int *ids, int T,
                          real *rows) {
   const Config *c = &m->c;
@@ -132,8 +138,9 @@ static void models_embed(const Model *m, Acts *a, const int *ids, int T,
     linear_forward(rows, e, &m->win, T);
 }
 
-/* h = e W_in, e = f wte[id]:  dW_in += e^T dh, de = dh W_in^T, dwte[id] += f
- *                             de. */
+/* h = e W_in, e = f wte[id]:
+ *
+ *   dW_in += e^T dh    de = dh W_in^T    dwte[id] += f de */
 static void models_embed_backward(Model *m, Acts *a, const int *ids, int B,
                                   int T, const real *dh) {
   const Config *c = &m->c;
@@ -173,8 +180,10 @@ static void models_logits(const Model *m, Acts *a, const real *rows, idx R,
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, V = c->vocab;
   const Tensor *W = c->tied ? &m->wte : &m->wcls;
-  Matrix w = c->tied ? transpose_of(W->w, E) : rows_of(W->w, V);
+  Matrix w = rows_of(W->w, V);
   const real *in = rows;
+  if (c->tied)
+    w = transpose_of(W->w, E);
   if (E != C) {
     linear_forward(a->outp, rows, &m->wout, R);
     in = a->outp;
@@ -192,9 +201,13 @@ static void models_logits(const Model *m, Acts *a, const real *rows, idx R,
 static void models_logits_backward(Model *m, Acts *a, idx R) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, V = c->vocab;
-  const real *in = E != C ? a->outp : a->slice;
-  real *din = E != C ? a->doutp : a->dslice, X = (real)c->logit_cap;
+  const real *in = a->slice;
+  real *din = a->dslice, X = (real)c->logit_cap;
   Matrix dy = rows_of(a->logits, V);
+  if (E != C) {
+    in = a->outp;
+    din = a->doutp;
+  }
   /* y = X tanh(z / X):  dz = dy (1 - (y / X)^2) */
   for (idx i = 0; a->capped && i < R * V; i++)
     a->logits[i] *= 1 - a->capped[i] / X * (a->capped[i] / X);
@@ -213,34 +226,40 @@ static void models_logits_backward(Model *m, Acts *a, idx R) {
 
 /* --- Which rows fit, which tensors there are ------------------------------ */
 
+/* A flag of 0 gets its value by default. */
+static void default_to(int *flag, int value) {
+  if (!*flag)
+    *flag = value;
+}
+
 static int models_resolve(Config *c, Error *e) {
   int period = c->attention_period;
-  int attending = period < c->layers ? period : c->layers;
+  int attending = (int)at_most(period, c->layers);
   bool blends = c->rope_scaling == ROPE_LLAMA3 ||
                 c->rope_scaling == ROPE_YARN ||
                 c->rope_scaling == ROPE_LONGROPE;
   bool falls = !(c->rope_high > c->rope_low);
-  if (!c->embed_dim)
-    c->embed_dim = c->dim;
-  if (period) { /* as Mamba's authors have it */
-    c->mamba_inner = c->mamba_inner ? c->mamba_inner : 2 * c->dim;
-    c->mamba_state = c->mamba_state ? c->mamba_state : 16;
-    c->mamba_conv = c->mamba_conv ? c->mamba_conv : 4;
-    c->mamba_rank = c->mamba_rank ? c->mamba_rank : (c->dim + 15) / 16;
+  default_to(&c->embed_dim, c->dim);
+  /* as Mamba's authors have it */
+  if (period) {
+    default_to(&c->mamba_inner, 2 * c->dim);
+    default_to(&c->mamba_state, 16);
+    default_to(&c->mamba_conv, 4);
+    default_to(&c->mamba_rank, (c->dim + 15) / 16);
   }
-  if (c->experts && !c->expert_top)
-    c->expert_top = c->experts < 2 ? c->experts : 2;
+  if (c->experts)
+    default_to(&c->expert_top, (int)at_most(c->experts, 2));
   if (blends && (falls || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))))
     return fail(e, 2,
-                "--rope-high must be above --rope-low. Try: --rope-low "
-                "1 --rope-high 4");
+                "--rope-high must be above --rope-low. Try: --rope-low 1 "
+                "--rope-high 4");
   if (c->window_period && c->window_offset >= c->window_period)
     return fail(e, 2, "--window-offset %d: no such block. Try: at most %d",
                 c->window_offset, c->window_period - 1);
   if (period && c->attention_offset >= attending)
     return fail(e, 2,
-                "--attention-offset %d: no block would attend. Try: at "
-                "most %d",
+                "--attention-offset %d: no block would attend. Try: at most "
+                "%d",
                 c->attention_offset, attending - 1);
   if (c->expert_period && c->expert_offset >= c->expert_period)
     return fail(e, 2, "--expert-offset %d: no such block. Try: at most %d",

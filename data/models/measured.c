@@ -5,8 +5,8 @@
  */
 
 /* -----------------------------------------------------------------------------
- * 18  [E1] [E4] [E10] The statements of chapter 7 on a trained or a published
- *     model
+ * 18  The statements of chapter 7 on a trained or a published model
+ *                                                              [E1] [E4] [E10]
  *
  * A statement is measured where the model has what it presupposes; where the
  * states of a repeated token must part, that they do is the control.
@@ -14,7 +14,9 @@
  * whether "no attention sink on repeated tokens" does, the model says. A model
  * of any size is read from its file, once for each of three forwards: a token
  * again and again, random tokens, and these with their second half changed. */
-/* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
+
+/* Tokens of a forward. Where all rows are even, alpha_1 = H_32/32 = 0.127, far
+ * below 0.3. */
 enum { TRAINED_T = 32 };
 
 /* Trained models amplify a rounding more than toys: large states, and scores of
@@ -22,12 +24,20 @@ enum { TRAINED_T = 32 };
 #define TRAINED_STATES (10 * STATES)
 #define TRAINED_ROWS (100 * STATES)
 
-/* What a model has: rows that sum to the scale; a token 1 that sees itself
- * alone; states of a repeated token that stay equal (7.2), or need not; what
- * propositions 1, 2, 3 and 4 are about; scores that are q k^T; no prefix as far
- * as the second half; states of such a token that part. */
-enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NONE = 16, RELATIVE = 32, ALIBI = 64,
-       ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512, APART_SURELY = 1024 };
+/* What a model has. */
+enum {
+  SUMS = 1,                    /* rows that sum to the scale */
+  LONE_FIRST = 2,              /* a token 1 that sees itself alone */
+  EQUAL = 4,                   /* equal states of a repeated token (7.2) */
+  /* what propositions 1, 2, 3 and 4 are about */
+  NONE = 16,
+  RELATIVE = 32,
+  ALIBI = 64,
+  ROTARY = 128,
+  DOT_SCORES = 256,            /* scores that are q k^T */
+  SECOND_HALF = 512,           /* no prefix as far as the second half */
+  APART_SURELY = 1024          /* states of a repeated token that part */
+};
 
 /* Whether the states of a repeated token, which are not all equal by law, must
  * part. They do by their positions, and by row sums that grow with the keys;
@@ -45,24 +55,27 @@ static bool parts_surely(const Config *c) {
           (c->sink_token || (!c->xsa && !c->head_norm)));
 }
 
+/* All that a model of this shape has. */
 static int premises(const Config *c) {
   _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 &&
                      SIM_ROWS - SIM_SOFTPICK == 5 && NORMALIZER_ROWS == 5 &&
                      EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
                  "a new row: which premises has it?");
-  /* row 1 has 0 */
-  bool soft = c->sim == SIM_EXP,
-       sums = c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token &&
+  bool soft = c->sim == SIM_EXP;
+  /* with a gain and the identity, row 1 sums to 0 */
+  bool sums = c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token &&
               c->sim < SIM_SOFTPICK && !config_clips(c) &&
               !(c->gain && c->sim == SIM_IDENTITY);
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE &&
                config_attending(c) == c->layers;
   bool law = equal && soft && !c->window && !c->prefix && !c->sparse_top;
   bool shaped = config_score_mod(c), all = !c->sparse_top;
-  return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST |
-         equal * EQUAL | (law && c->pos == POS_NONE) * NONE |
-         (law && !shaped && (c->pos == POS_RELATIVE || c->pos == POS_T5)) *
-             RELATIVE |
+  bool relative = c->pos == POS_RELATIVE || c->pos == POS_T5;
+  return sums * SUMS |
+         (sums && soft && c->prefix < 2) * LONE_FIRST |
+         equal * EQUAL |
+         (law && c->pos == POS_NONE) * NONE |
+         (law && !shaped && relative) * RELATIVE |
          (law && !shaped && c->pos == POS_ALIBI) * ALIBI |
          (equal && soft && all && !shaped && c->pos == POS_ROTARY) * ROTARY |
          (c->kernel == KERNEL_IDENTITY && all && !shaped) * DOT_SCORES |
@@ -70,9 +83,8 @@ static int premises(const Config *c) {
          parts_surely(c) * APART_SURELY;
 }
 
-/* The states was [L+1,T,C] of the random tokens, of which the second half was
- * changed since: how many numbers of the first half moved; how many states of
- * the second did not. */
+/* was [L+1,T,C] holds the states of random tokens whose second half has changed
+ * since: how many numbers of the first half moved? */
 static double first_half_moved(const Toy *y, const real *was) {
   idx C = y->m.c.dim, T = y->T;
   double moved_numbers = 0;
@@ -80,13 +92,16 @@ static double first_half_moved(const Toy *y, const real *was) {
     moved_numbers += differing(T / 2 * C, was + l * T * C, toy_state(y, l, 1));
   return moved_numbers;
 }
+
+/* How many states of the second half did not? */
 static double second_half_stayed(const Toy *y, const real *was) {
   idx C = y->m.c.dim, T = y->T;
   double stayed = 0;
   for (int l = 0; l <= y->m.c.layers; l++)
-    for (int t = (int)T / 2 + 1; t <= T; t++)
-      stayed += !(differing(C, was + (l * T + t - 1) * C, toy_state(y, l, t)) >
-                  0);
+    for (int t = (int)T / 2 + 1; t <= T; t++) {
+      const real *before = was + (l * T + t - 1) * C;
+      stayed += !(differing(C, before, toy_state(y, l, t)) > 0);
+    }
   return stayed;
 }
 
@@ -108,7 +123,8 @@ static double trained_worst(const Toy *y, double f(Place s)) {
             most = larger(most, f(s));
   return most;
 }
-/* The largest and the least alpha_1 of a head. */
+
+/* The largest alpha_1 of a head. */
 static double largest_alpha(const Toy *y) {
   double most = -INFINITY;
   for (int n = 0; n < y->m.c.layers * y->m.c.heads; n++)
@@ -116,6 +132,8 @@ static double largest_alpha(const Toy *y) {
       most = larger(most, head_alpha(y, n, 1));
   return most;
 }
+
+/* The least. */
 static double least_alpha(const Toy *y) {
   double least = INFINITY;
   for (int n = 0; n < y->m.c.layers * y->m.c.heads; n++)
@@ -127,21 +145,25 @@ static double least_alpha(const Toy *y) {
 static double off_alone(Place s) { return s.t == 1 ? fabs(1 - A_ti(s)) : 0; }
 static double off_sum(Place s) { return s.i == s.t ? off_scale(s) : 0; }
 
-/* <q, k> and |q||k| as the model left them, and what scores are divided by. */
+/* q and k as the model left them, what scores are divided by, and xi, |q||k|
+ * over that. */
 static const real *trained_q(Place s) {
   const Config *c = &s.y->m.c;
   return s.y->a.layer[s.l].q +
          ((idx)(c->sink_token + s.t - 1) * c->heads + s.h) * c->head_dim;
 }
+
 static const real *trained_k(Place s) {
   const Config *c = &s.y->m.c;
   int h = s.h / (c->heads / c->kv_heads);
   return s.y->a.layer[s.l].k +
          ((idx)(c->sink_token + s.i - 1) * c->kv_heads + h) * c->head_dim;
 }
+
 static double trained_root(Place s) {
   return 1 / (double)s.y->m.layer[s.l].root;
 }
+
 static double trained_xi(Place s) {
   int D = s.y->m.c.head_dim;
   return length(D, trained_q(s)) * length(D, trained_k(s)) / trained_root(s);
@@ -155,12 +177,13 @@ static double off_score(Place s) {
          (1 + trained_xi(s));
 }
 
-/* xi of a row; the largest A_ti over equation 28's bound, whose t is how many
- * keys the row sees. */
+/* xi of a row. */
 static double xi_of_row(Place s) {
   s.i = 1;
   return trained_xi(s);
 }
+
+/* A_ti over equation 28's bound, whose t is how many keys the row sees. */
 static double over_bound(Place s) {
   double xi = xi_of_row(s), share = A_ti(s);
   int seen = 0;
@@ -177,7 +200,7 @@ static double off_row(Place s) {
   if (s.i != s.t)
     return 0;
   for (s.i = from; s.i <= s.y->T; s.i++) {
-    bool seen = s.i <= -c->sink_token || place_seen(s); /* * always */
+    bool seen = s.i <= -c->sink_token || place_seen(s); /* k* always */
     if (c->sparse_top && s.i > -c->sink_token && score(s) == 0)
       seen = false; /* left out: its score is not kept */
     z[s.i - from] = seen ? score(s) : NAN;
@@ -198,7 +221,11 @@ static void trained_feed(Toy *y, int n, int vocab) {
     int id = (int)rng_below(&rng, (uint64_t)vocab);
     int changed = (id + 1 + (int)rng_below(&other, (uint64_t)vocab - 1)) %
                   vocab;
-    y->ids[t] = n == 0 ? (t ? y->ids[0] : id) : t < n ? id : changed;
+    y->ids[t] = id;
+    if (n == 0)
+      y->ids[t] = y->ids[0];
+    else if (t >= n)
+      y->ids[t] = changed;
   }
   toy_forward(y);
 }
@@ -231,6 +258,7 @@ static void check_random(Page *p, const Toy *y, const real *was) {
           1 / (y->T * least_alpha(y)), 1 + STATES);
 }
 
+/* The same of a repeated token. */
 static void check_repeated(Page *p, const Toy *y) {
   const Config *c = &y->m.c;
   int has = premises(c);
@@ -268,6 +296,7 @@ static void check_repeated(Page *p, const Toy *y) {
     refutes(p, "prop. 1-4, printed: no sink; the largest alpha_1", most, 0.3);
 }
 
+/* Measures the model at path; the page goes to out. */
 static int check_model(const char *path, FILE *out, Error *e) {
   Page p = {.out = out, .e = e};
   Toy *y = &p.toy[0];
@@ -277,12 +306,11 @@ static int check_model(const char *path, FILE *out, Error *e) {
   if (checkpoint_open(path, &t, e))
     return e->status;
   option_text(option_find("pos", MODEL), &t.s, positions, sizeof positions);
-  /* it is the toy's now */
-  model_move(&y->m, &t.m);
+  model_move(&y->m, &t.m); /* it is the toy's now */
   trainer_free(&t);
   const Config *c = &y->m.c;
   idx L = c->layers, C = c->dim;
-  int T = c->context < TRAINED_T ? c->context : TRAINED_T;
+  int T = (int)at_most(c->context, TRAINED_T);
   if (c->vocab < 2 || T < 4)
     fail(e, 1,
          "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: "
@@ -310,5 +338,7 @@ static int check_model(const char *path, FILE *out, Error *e) {
   }
   toy_free(y);
   free(was);
-  return e->status ? e->status : page_total(&p, "hf");
+  if (e->status)
+    return e->status;
+  return page_total(&p, "hf");
 }

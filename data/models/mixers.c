@@ -11,9 +11,12 @@
  * and experts (4) in place of one ffn. Of every 8 blocks of Jamba one attends,
  * and of every 2 one has experts. Block l, from 0:
  *
- *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
- *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
- *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
+ *     l        0   1   2   3   4   5   6   7   8
+ *     mixer    M   M   M   M   A   M   M   M   M     --attention-period 8
+ *                                                    --attention-offset 4
+ *     ffn      1   X   1   X   1   X   1   X   1     --expert-period 2
+ *                                                    --expert-offset 1
+ *                                                    --experts 16
  *
  * Without a period every block is of the one kind. The sink metrics look at
  * attention, so there is always a block that attends: of Jamba's 32 they are
@@ -24,28 +27,32 @@
  * are those of the other 4 (Sink_1 88.48 %, Appendix B.3). With u_t [C] the
  * normed row t and I = 2 C channels:
  *
- *   (x, z) = u W_in                                    W_in [C,2I]: x the first
- *                                                      I columns, z a gate
- *   a_t    = silu(b + sum_{j=1..J} w_j * x_(t-J+j))    J = 4 taps; the last, w_J, meets x_t itself
- *   (r, b, c) = a W_x                                  W_x [I,R+2M]; each of
- *                                                      the three is normed
- *   dt     = softplus(r W_dt + b_dt)                   W_dt [R,I]: how long the row lasts, above 0
- *   S_t    = e^(dt A) * S_(t-1) + dt a_t b_t^T         S [M,I], S_0 = 0;  A = -e^A_log [M,I]
- *   y_t    = (c_t S_t + skip * a_t) * silu(z_t)        skip [I] passes the row itself by
- *   MAMBA(u)_t = y_t W_out                             W_out [I,C]
+ *   (x, z) = u W_in                 W_in [C,2I]: x the first I columns, z a
+ *                                   gate
+ *   a_t = silu(b + sum_{j=1..J} w_j * x_(t-J+j))
+ *                                   J = 4 taps; the last, w_J, meets x_t itself
+ *   (r, b, c) = a W_x               W_x [I,R+2M]; each of the three is normed
+ *   dt = softplus(r W_dt + b_dt)    W_dt [R,I]: how long the row lasts, above 0
+ *   S_t = e^(dt A) * S_(t-1) + dt a_t b_t^T
+ *                                   S [M,I], S_0 = 0; A = -e^A_log [M,I]
+ *   y_t = (c_t S_t + skip * a_t) * silu(z_t)
+ *                                   skip [I] passes the row itself by
+ *   MAMBA(u)_t = y_t W_out          W_out [I,C]
  *
- * * is element by element, channel by channel. b and c [M] are shared by all
- * channels; element [m,i] of S has its own rate A_mi < 0 and takes dt_i b_m a_i
- * in. The three norms of r, b and c (RMSNorm with gains and no bias, eps as
- * elsewhere) are Jamba's; plain Mamba has none.
+ * Here * is element by element, channel by channel. b and c [M] are shared by
+ * all channels; element [m,i] of S has its own rate A_mi < 0 and takes
+ * dt_i b_m a_i in. The three norms of r, b and c (RMSNorm with gains and no
+ * bias, eps as elsewhere) are Jamba's; plain Mamba has none.
  *
  * It is S' = A S + b a, held at one a for a time dt, to first order in dt.
- * Unrolled, with M = 1 and one channel, S_t = sum_(s<=t) e^(A (dt_(s+1) + .. +
- * dt_t)) dt_s b_s a_s: row s has the weight c_t b_s dt_s e^(..), as in the
- * linear row of Table 15 (identity similarity, Z = 1: <c_t, b_s> as <q, k>)
- * with a decay that the rows between set. Nothing ties the sum of these
- * weights, which is where the paper finds no sink. There are no positions,
- * windows, prefixes or k*.
+ * Unrolled, with M = 1 and one channel:
+ *
+ *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
+ *
+ * So row s has the weight c_t b_s dt_s e^(..), as in the linear row of Table 15
+ * (identity similarity, Z = 1: <c_t, b_s> as <q, k>) with a decay that the rows
+ * between set. Nothing ties the sum of these weights, which is where the paper
+ * finds no sink. There are no positions, windows, prefixes or k*.
  *
  * Numerics. softplus(v) = max(v, 0) + log1p(e^-|v|), in double, does not
  * overflow. dt > 0 and A < 0 keep e^(dt A) within 0..1, so S does not grow by
@@ -53,18 +60,17 @@
  *
  * A task owns a sequence and CHUNK channels and goes down the rows. S takes
  * [M,I] a sequence. There is no backward: Seams.forward_only says so. */
+
 /* What the mixer makes on its way, one set for all blocks. */
 typedef struct MambaActs {
   real *xz;                    /* [B,N,2I] both halves of u W_in */
   real *a;                     /* [B,N,I] what the taps make of x, activated */
-  /* [B,N,R+2M] a W_x: r, b, c before their norms, */
-  real *p;
-  real *r, *bc;                /* [B,N,R] [B,N,2M] and after */
-  /* [B,N,I] the step; the mixer's output before W_out */
-  real *dt, *y;
+  real *p;                     /* [B,N,R+2M] a W_x: r, b, c before norms */
+  real *r, *bc;                /* [B,N,R] [B,N,2M] and after them */
+  real *dt;                    /* [B,N,I] the step */
+  real *y;                     /* [B,N,I] the output before W_out */
   real *rate;                  /* [M,I] -e^A_log */
-  /* [B,M,I] S; after a forward that of the last row */
-  real *state;
+  real *state;                 /* [B,M,I] S; in the end that of the last row */
 } MambaActs;
 
 /* dt_i = softplus(v) of n numbers, in place. */
@@ -75,8 +81,11 @@ static void softplus(idx n, real *v) {
   }
 }
 
-/* One row t of n <= CHUNK channels: S = e^(dt A) S + dt a b^T, y = c S + skip
- * a. state, rate [M,I] at the stride I; y, dt, a, skip [n]; b, c [M]. */
+/* One row t of n <= CHUNK channels:
+ *
+ *   S = e^(dt A) S + dt a b^T    y = c S + skip a
+ *
+ * state, rate [M,I] at the stride I; y, dt, a, skip [n]; b, c [M]. */
 WIDE(scan_row,
      (idx n, idx M, idx I, real *restrict state, real *restrict y,
       const real *restrict rate, const real *restrict dt,
@@ -99,20 +108,22 @@ WIDE(scan_row,
   }
 }
 
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x in xz [rows,2I], 0 before t =
- * 1. taps [J,I]. */
+/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x in xz [rows,2I], 0 before the
+ * first row. taps [J,I]. */
 static void taps_forward(real *a, const real *xz, const real *taps,
                          const real *bias, idx rows, idx N, idx I, idx J) {
   PARALLEL
   for (idx n = 0; n < rows; n++)
     for (idx from = 0; from < I; from += CHUNK) {
-      idx some = I - from < CHUNK ? I - from : CHUNK, t = n % N;
+      idx some = chunk(I, from), t = n % N, first = 0;
       real sum[CHUNK];
       copy(sum, bias + from, some);
       /* tap j, from 0, meets row t - (J-1) + j */
-      for (idx j = J - 1 > t ? J - 1 - t : 0; j < J; j++) {
-        const real *x = xz + (n - (J - 1) + j) * 2 * I + from,
-                   *w = taps + j * I + from;
+      if (t < J - 1)
+        first = J - 1 - t;
+      for (idx j = first; j < J; j++) {
+        const real *x = xz + (n - (J - 1) + j) * 2 * I + from;
+        const real *w = taps + j * I + from;
         for (idx i = 0; i < some; i++)
           sum[i] += w[i] * x[i];
       }
@@ -132,7 +143,7 @@ static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N,
   PARALLEL
   for (idx task = 0; task < B * blocks; task++) {
     idx b = task / blocks, from = task % blocks * CHUNK;
-    idx some = I - from < CHUNK ? I - from : CHUNK;
+    idx some = chunk(I, from);
     real *state = p->state + b * M * I + from, gate[CHUNK];
     /* S_0 = 0 */
     for (idx m = 0; m < M; m++)
@@ -151,17 +162,24 @@ static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N,
 
 /* The set lies end to end in Acts.published. */
 static MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
-  idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank,
-      rows = B * N;
-  idx sizes[] = {rows * 2 * I, rows * I,     rows * (R + 2 * M),
-                 rows * R,     rows * 2 * M, rows * I,
-                 rows * I,     M * I,        B * M * I};
+  idx I = m->c.mamba_inner, M = m->c.mamba_state, R = m->c.mamba_rank;
+  idx rows = B * N;
   MambaActs p;
-  real **fields[] = {&p.xz, &p.a, &p.p,    &p.r,    &p.bc,
-                     &p.dt, &p.y, &p.rate, &p.state};
+  const Room room[] = {
+    {&p.xz, rows * 2 * I},
+    {&p.a, rows * I},
+    {&p.p, rows * (R + 2 * M)},
+    {&p.r, rows * R},
+    {&p.bc, rows * 2 * M},
+    {&p.dt, rows * I},
+    {&p.y, rows * I},
+    {&p.rate, M * I},
+    {&p.state, B * M * I}};
   real *at = a->published;
-  for (int i = 0; i < 9; at += sizes[i++])
-    *fields[i] = at;
+  for (size_t i = 0; i < sizeof room / sizeof *room; i++) {
+    *room[i].at = at;
+    at += room[i].n;
+  }
   return p;
 }
 
@@ -196,7 +214,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y,
 /* -----------------------------------------------------------------------------
  * 4  Experts, forward only                     [MOE] Shazeer et al. 2017; Jamba
  *
- *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
+ *   p      = softmax(x W_r)    W_r [C,X]: one number for each of X ffns
  *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
  *
  * FFN_e is 3.10 with matrices of its own. The kept p_e are those of the softmax
@@ -209,6 +227,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y,
  * matrices are read once for all of them, and not at all where no row takes it.
  * A row's sum runs over rising e, whatever rows are beside it. There is no
  * backward: Seams.forward_only says so. */
+
 /* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if
  * asked for, else 0. One NaN makes all NaN. */
 static void router_row(idx X, idx top, bool shared, real *gate) {
@@ -251,37 +270,42 @@ static void experts_forward(const Model *m, Acts *a, int l, real *y,
     /* the rows of expert e, in order */
     idx R = 0;
     for (idx n = 0; n < rows; n++)
-      if (gates[n * X + e] != 0)
-        copy(in + R++ * C, x + n * C, C);
+      if (gates[n * X + e] != 0) {
+        copy(in + R * C, x + n * C, C);
+        R++;
+      }
     if (!R)
       continue;
-    (cut ? cut_ffn_forward : ffn_forward)(c, &w->expert[e], &a->layer[l], made,
-                                          in, R);
-    R = 0;
+    if (cut)
+      cut_ffn_forward(c, &w->expert[e], &a->layer[l], made, in, R);
+    else
+      ffn_forward(c, &w->expert[e], &a->layer[l], made, in, R);
+    /* y += p_e FFN_e(x) */
+    const real *out = made;
     for (idx n = 0; n < rows; n++) {
       real gate = gates[n * X + e], *y_n = y + n * C;
-      /* y += p_e FFN_e(x) */
       if (gate == 0)
         continue;
-      const real *out = made + R++ * C;
       for (idx ch = 0; ch < C; ch++)
         y_n[ch] += gate * out[ch];
+      out += C;
     }
   }
 }
 
 /* -----------------------------------------------------------------------------
- * 5  Their tensors, and those that stay in their file
- */
+ * 5  Their tensors, and those that stay in their file */
 
 /* Scratch: of the Mamba mixer or of the experts, which are not at work at the
  * same time. */
 static idx parts_room(const Config *c, int B, idx N) {
   idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
   idx mamba = rows * (5 * I + 2 * R + 4 * M) + (1 + B) * M * I;
-  idx experts = c->experts ? rows * (c->experts + 2 * c->dim) : 0;
+  idx experts = 0;
   if (config_attending(c) == c->layers)
     mamba = 0;
+  if (c->experts)
+    experts = rows * (c->experts + 2 * c->dim);
   return mamba > experts ? mamba : experts;
 }
 
@@ -290,9 +314,13 @@ static idx parts_room(const Config *c, int B, idx N) {
  * memory. No rows, no reading. */
 static void stored_product(const Tensor *W, bool transposed, real *y,
                            const real *x, idx rows) {
-  idx in = transposed ? W->cols : W->rows, out = transposed ? W->rows : W->cols;
+  idx in = W->rows, out = W->cols;
   if (!rows)
     return;
+  if (transposed) {
+    in = W->cols;
+    out = W->rows;
+  }
   for (Slab s = {0}; stored_slab(W, transposed, &s);)
     matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out,
            s.n_in, s.in0 > 0);
@@ -325,11 +353,12 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B,
   const Tensor *cls = c->tied ? &m->wte : &m->wcls;
   if (!cls->product)
     return false;
-  idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
-  idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0,
-      count = B * per;
-  double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault),
-         total = 0;
+  idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), from = 0;
+  if (c->prefix > 1)
+    from = c->prefix - 1;
+  idx per = T - at_most(from, T), count = B * per;
+  double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault);
+  double total = 0;
   *mean = NAN;
   if (!sums)
     return true;
@@ -337,14 +366,16 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B,
     sums[i][0] = -INFINITY;
   for (Slab w = {0}; stored_slab(cls, c->tied, &w);)
     for (idx s0 = 0; s0 < count; s0 += SLICE) {
-      idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
+      idx R = at_most(count - s0, SLICE), V = w.n_out;
+      const real *in = a->slice;
       for (idx r = 0; r < R; r++) {
         idx b = (s0 + r) / per, t = from + (s0 + r) % per;
         copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
       }
-      if (E != C)
+      if (E != C) {
         linear_forward(a->outp, a->slice, &m->wout, R);
-      const real *in = E != C ? a->outp : a->slice;
+        in = a->outp;
+      }
       matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
       cap_logits(c, R * V, a->logits);
       PARALLEL
@@ -367,7 +398,9 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B,
 
 static int stored_fault(const Model *m, Error *e) {
   const Error *fault = m->file ? &m->file->fault : NULL;
-  return fault && fault->status ? fail(e, fault->status, "%s", fault->text) : 0;
+  if (!fault || !fault->status)
+    return 0;
+  return fail(e, fault->status, "%s", fault->text);
 }
 
 static void parts_close(Model *m) {
@@ -376,25 +409,30 @@ static void parts_close(Model *m) {
     free(m->layer[l].expert);
 }
 
+/* Arrays that these parts need beside sink.c's; none of them is a layer's. */
 static void models_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
   const Config *c = &m->c;
-  idx narrow = c->embed_dim != c->dim ? c->embed_dim : 0,
-      slice = SLICE * narrow;
-  idx local = c->rope_local > 0 && c->pos == POS_ROTARY
-                  ? a->N * (c->rotary_dims / 2)
-                  : 0;
-  bool caps = keeps && c->logit_cap > 0;
+  idx narrow = 0, local = 0, capped = 0;
   if (la)
     return;
+  if (c->embed_dim != c->dim)
+    narrow = c->embed_dim;
+  if (c->rope_local > 0 && c->pos == POS_ROTARY)
+    local = a->N * (c->rotary_dims / 2);
+  if (keeps && c->logit_cap > 0)
+    capped = (idx)SLICE * c->vocab;
   const Room room[] = {
     {&a->embed, (idx)a->B * a->T * narrow},
     {&a->published, parts_room(c, a->B, a->N)},
-    {&a->outp, slice}, {&a->doutp, keeps ? slice : 0},
+    {&a->outp, SLICE * narrow},
+    {&a->doutp, keeps ? SLICE * narrow : 0},
     {&a->local_cosine, local},
-    {&a->local_sine, local}, {&a->capped, caps ? (idx)SLICE * c->vocab : 0}};
+    {&a->local_sine, local},
+    {&a->capped, capped}};
   arena_take(a, room, sizeof room / sizeof *room);
 }
 
+/* Puts these parts into the seams of a model that has them. */
 static int models_setup(Model *m, Error *e) {
   const Config *c = &m->c;
   Seams *s = &m->seams;
@@ -416,9 +454,8 @@ static int models_setup(Model *m, Error *e) {
   }
   if (if_long(c))
     s->forward_only = "--rope-scaling longrope";
-  if (config_attending(c) < c->layers) {
+  if (config_attending(c) < c->layers)
     s->forward_only = "--attention-period, the Mamba mixer";
-  }
   if (c->embed_dim != c->dim || c->embed_scale > 0) {
     s->embed = models_embed;
     s->embed_backward = models_embed_backward;

@@ -10,9 +10,9 @@
  * BF16 is the upper half of a float. F16 has a sign, 5 bits of exponent and 10
  * of fraction:
  *
- *   exponent e = 1 .. 30    (1 + f / 1024) 2^(e - 15)      e + 112 and f, moved to a float's places
- *   e = 0                   f 2^-24: (1 + f / 1024) 2^-14 - 2^-14, which is
- *                           exact
+ *   exponent e = 1 .. 30    (1 + f / 1024) 2^(e - 15): a float has e + 112 and
+ *                           f at its own places
+ *   e = 0                   f 2^-24: (1 + f / 1024) 2^-14 - 2^-14, exactly
  *   e = 31                  infinity, NaN: e becomes 255, and f, a NaN's signs
  *                           of origin, stays
  *
@@ -29,13 +29,15 @@ WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from),
   const float least = 0x1p-14f;
   const uint32_t one = bits_of(least);
   for (idx i = 0; i < n; i++) {
-    uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8,
-             rest = (h & 0x7FFF) << 13;
-    uint32_t normal = rest + (112u << 23),
-             small = bits_of(float_of(rest + one) - least);
-    uint32_t bits = rest < 1u << 23     ? small
-                    : rest >= 31u << 23 ? normal + (112u << 23)
-                                        : normal;
+    uint32_t h = from[2 * i] | (uint32_t)from[2 * i + 1] << 8;
+    uint32_t rest = (h & 0x7FFF) << 13;
+    uint32_t normal = rest + (112u << 23);
+    uint32_t small = bits_of(float_of(rest + one) - least);
+    uint32_t bits = normal;
+    if (rest < 1u << 23)
+      bits = small;
+    else if (rest >= 31u << 23)
+      bits = normal + (112u << 23);
     to[i] = (real)float_of(bits | (h & 0x8000) << 16);
   }
 }
@@ -66,26 +68,43 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
 }
 
 /* -----------------------------------------------------------------------------
- * 2  Model files: published weights as they are, read matrix by matrix           section 3, [T8]
+ * 2  Model files: published weights as they are, read matrix by matrix
+ *                                                              section 3, [T8]
  *
  * The models that section 3 measures have up to 52 billion parameters. Their
  * numbers stay as they were published, in 2 or 4 bytes each, in one file, which
  * this chapter writes, or in the files that were downloaded, to which this one
  * then only points. Little-endian, in this order:
  *
- *   8   "SINKMOD1"          8  where the head begins          48  zeros
+ *   8   "SINKMOD1"
+ *   8   where the head begins
+ *   48  zeros
  *   ..  tensors in the order of the table of tensors, which is that of a
  *       forward; each begins at a multiple of 64
- *   the head, which ends the file:
- *   4   version, 1          4  links f          4  tensors n          8  tokenizer's hash (0: none)
- *   8   length of the text  .. the text: lines "flag value", every flag of the model and of data,
+ *
+ * The head, which ends the file:
+ *
+ *   4   version, 1
+ *   4   links f
+ *   4   tensors n
+ *   8   tokenizer's hash (0: none)
+ *   8   length of the text, and the text: lines "flag value", every flag of the
+ *       model and of data
  *   f times, a file that holds tensors:
- *       8  its size         8  bytes of its header         8  hash64 of these
- *       4  length of the path      .. the path
+ *       8       its size
+ *       8       bytes of its header
+ *       8       hash64 of these
+ *       4       length of the path, and the path
  *   n times:
- *       4  length of the name      .. the name
- *       1  DTYPE_*   1  rank   1  IN_OUT or OUT_IN   1  zero      8 8  shape, in the table's order
- *       4  file, 0 this one, else the link     8 8 8  at, run, stride     8  checksum (0: unknown)
+ *       4       length of the name, and the name
+ *       1       DTYPE_*
+ *       1       rank
+ *       1       IN_OUT or OUT_IN
+ *       1       zero
+ *       8 8     shape, in the table's order
+ *       4       file, 0 this one, else the link
+ *       8 8 8   at, run, stride
+ *       8       checksum (0: unknown)
  *   8   hash64 of the head so far
  *
  * `at`, `run` and `stride` let a link point into a matrix that was published as
@@ -98,14 +117,16 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
  * multiplies thousands of rows. In memory are the activations of one block, the
  * slab in hand, and what is not multiplied: gains, biases, positions. Of the
  * embedding only the rows of the tokens are read, and W_cls only when a loss is
- * asked for.
- */
+ * asked for. */
 enum {
-  /* .. so many, of which it has a multiple, are more */
-  /* numbers of a slab, but for lines so long that .. */
+  MODEL_VERSION = 1,
+  MODEL_START = 64,            /* bytes before the first tensor */
+  MODEL_HEAD = 36,             /* bytes of the shortest head */
+  LINKS_MAX = 1000,
   /* bytes of a head, or of a link's header: safetensors' 10^8 fit */
-  MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, LINKS_MAX = 1000,
   HEAD_MAX = 1 << 27,
+  /* A slab has a multiple of SLAB_LINES lines, and at most SLAB_SIZE numbers
+   * unless so many lines have more. */
   SLAB_SIZE = 1 << 22,
   SLAB_LINES = 256
 };
@@ -124,7 +145,9 @@ typedef struct Extent {
 } Extent;
 
 /* The checksum of a tensor's bytes, in the making. */
-typedef struct Sums { uint64_t sum, of_sums; } Sums;
+typedef struct Sums {
+  uint64_t sum, of_sums;
+} Sums;
 
 /* A published file that a model file is made from: the number of its link, 0
  * where it is copied. */
@@ -144,19 +167,26 @@ typedef struct Slab {
 
 /* Where a tensor is, and what it is there. */
 typedef struct Stored {
-  Extent at; uint64_t bytes, hash; int dtype, order;
+  Extent at;
+  uint64_t bytes, hash;
+  int dtype, order;
   struct ModelFile *in;        /* while that is open */
 } Stored;
+
+/* A published file that a model file points into: its size, the bytes of its
+ * header and their hash64. */
 typedef struct ModelLink {
   uint64_t size, header, hash;
   char *path;
 } ModelLink;
+
 typedef struct ModelHead {
   Settings s;                  /* the model's flags; all else by default */
   uint64_t tokenizer;
   Model list;                  /* c resolved, and the tensors in their order */
   Stored *stored;              /* [n_tensors] */
-  int links; ModelLink *link;
+  int links;
+  ModelLink *link;
 } ModelHead;
 
 /* A model file in the making. After model_file_begin returned 0, model_file_end
@@ -166,12 +196,12 @@ typedef struct ModelWriter {
   ModelHead head;
   Writing w;
   int next;                    /* how many tensors are done */
-  /* bytes written; where it began; what it still lacks */
-  uint64_t at, begun, left;
+  uint64_t at;                 /* bytes written */
+  uint64_t begun, left;        /* of the tensor in hand: its start, its rest */
   Sums sums;
   bool linked;                 /* the tensor in hand stays where it is */
-  /* [LINKS_MAX] */
-  int sources; ModelSource *source;
+  int sources;
+  ModelSource *source;         /* [LINKS_MAX] */
 } ModelWriter;
 
 /* Of a tensor's bytes: sums of its numbers, taken as whole numbers of their
@@ -227,19 +257,20 @@ static char *full_path(const char *path) {
 }
 #endif
 
-/* Files above 2 GB: to a place from the start; the size, which leaves it at its
- * end. */
+/* To a place from the start, in files above 2 GB as well. */
 static bool file_seek(FILE *f, uint64_t at) {
   return !fseeko(f, (int64_t)at, SEEK_SET);
 }
+
+/* The size of a file, which is at its end afterwards. */
 static bool file_size(FILE *f, uint64_t *size) {
   int64_t at = fseeko(f, 0, SEEK_END) ? -1 : ftello(f);
   *size = (uint64_t)at;
   return at >= 0;
 }
 
-/* Do `bytes` bytes lie in a file of `size` bytes as x says? A run has whole
- * numbers. */
+/* Can `bytes` bytes lie in a file of `size` bytes as x says? A run has whole
+ * numbers, of this width. */
 static bool extent_fits(const Extent *x, uint64_t bytes, size_t width,
                         uint64_t size) {
   if (!x->run || x->run % width || bytes % x->run || x->run > size ||
@@ -257,9 +288,10 @@ static bool extent_take(FILE *f, const Extent *x, uint64_t from,
   for (size_t some; n; from += some, to += some, n -= some) {
     uint64_t within = from % x->run, left = x->run - within;
     some = left < n ? (size_t)left : n;
-    /* one run: the stride may be anything */
-    uint64_t at = x->at + within +
-                  (from >= x->run ? from / x->run * x->stride : 0);
+    uint64_t at = x->at + within;
+    /* of one run the stride may be anything */
+    if (from >= x->run)
+      at += from / x->run * x->stride;
     if (!file_seek(f, at) || fread(to, 1, some, f) != some)
       return false;
   }
@@ -284,6 +316,7 @@ static bool bytes_hash(FILE *f, uint64_t at, uint64_t n, uint64_t *hash) {
 
 /* --- The head, written and read ------------------------------------------- */
 
+/* A link; its path is grabbed when it is read. */
 static void head_link(Passage *c, ModelLink *l) {
   l->size = pass(c, l->size, 8);
   l->header = pass(c, l->header, 8);
@@ -301,7 +334,7 @@ static void head_link(Passage *c, ModelLink *l) {
 }
 
 /* The entry of tensor t, which must be this one, and lie where its file has
- * room for it. */
+ * room for it: this one has `size` bytes of tensors. */
 static void head_entry(Passage *c, const ModelHead *h, Stored *p,
                        const Tensor *t, uint64_t size) {
   Error *e = c->e;
@@ -318,9 +351,10 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p,
   p->dtype = (int)pass(c, (uint64_t)p->dtype, 1);
   const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
   p->order = (int)pass(c, (uint64_t)p->order, 1);
-  const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->rows, 8),
-                 out = pass(c, (uint64_t)t->cols, 8),
-                 file = pass(c, (uint64_t)p->at.file, 4);
+  const uint64_t none = pass(c, 0, 1);
+  const uint64_t in = pass(c, (uint64_t)t->rows, 8);
+  const uint64_t out = pass(c, (uint64_t)t->cols, 8);
+  const uint64_t file = pass(c, (uint64_t)p->at.file, 4);
   p->at.at = pass(c, p->at.at, 8);
   p->at.run = pass(c, p->at.run, 8);
   p->at.stride = pass(c, p->at.stride, 8);
@@ -344,8 +378,9 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p,
     return;
   p->at.file = (int)file;
   p->bytes = (uint64_t)tensor_count(t) * dtype_width(p->dtype);
-  if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype),
-                   file ? h->link[file - 1].size : size))
+  if (file)
+    size = h->link[file - 1].size;
+  if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), size))
     fail(e, 1,
          "%s: expected %llu bytes of %s, found that its file ends before them. "
          "Try: an older copy",
@@ -355,9 +390,9 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p,
 /* The whole head but its checksum, of a file with `size` bytes of tensors. */
 static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
   Error *e = c->e;
-  const uint64_t version = pass(c, MODEL_VERSION, 4),
-                 links = pass(c, (uint64_t)h->links, 4),
-                 count = pass(c, (uint64_t)h->list.n_tensors, 4);
+  const uint64_t version = pass(c, MODEL_VERSION, 4);
+  const uint64_t links = pass(c, (uint64_t)h->links, 4);
+  const uint64_t count = pass(c, (uint64_t)h->list.n_tensors, 4);
   h->tokenizer = pass(c, h->tokenizer, 8);
   if (version != MODEL_VERSION)
     fail(e, 1,
@@ -410,10 +445,10 @@ static int model_head_read(const unsigned char *p, size_t n, uint64_t size,
 
 /* --- Writing one ---------------------------------------------------------- */
 
-/* Resolves s->model. 2 for a model that cannot be. */
+/* Resolves s->model. 2 for a model that cannot be. Where the head begins is
+ * written by model_file_end. */
 static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
                             uint64_t tokenizer, Error *e) {
-  /* where: model_file_end */
   static const unsigned char start[MODEL_START] = MODEL_MAGIC;
   *w = (ModelWriter){.head = {.s = *s, .tokenizer = tokenizer},
                      .at = MODEL_START};
@@ -437,7 +472,7 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
 static int model_file_source(ModelWriter *w, const char *path, uint64_t header,
                              bool link, Error *e) {
   ModelSource source = {.f = fopen(path, "rb"), .path = path};
-  char beside[1032];
+  char beside[1032]; /* a model file in the making that replaces it */
   uint64_t hash = 0;
   snprintf(beside, sizeof beside, "%s.new", path);
   if (!source.f)
@@ -452,7 +487,6 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header,
     fail(e, 1,
          "%s: expected at most %d files of one model. Try: saving it in fewer",
          path, LINKS_MAX);
-  /* the model file in the making, which replaces it */
   else if (link && !file_missing(beside))
     fail(e, 1,
          "%s: expected a file beside those that it links to, found one of "
@@ -487,8 +521,9 @@ static int model_turn(ModelWriter *w, const char *name, int dtype, int order,
     return fail(e, 1, "%s: expected %s, found %s", w->w.path,
                 t ? t->name : "no tensor", name);
   w->left = (uint64_t)tensor_count(t) * dtype_width(dtype);
-  h->stored[w->next] = (Stored){.dtype = dtype,
-                                .order = t->rank == 2 ? order : IN_OUT};
+  h->stored[w->next] = (Stored){.dtype = dtype, .order = IN_OUT};
+  if (t->rank == 2)
+    h->stored[w->next].order = order;
   return 0;
 }
 
@@ -510,14 +545,16 @@ static int model_file_tensor(ModelWriter *w, const char *name, int dtype,
   static const unsigned char zeros[MODEL_START];
   if (e->status || model_turn(w, name, dtype, order, e))
     return e->status;
-  uint64_t pad = w->linked ? 0
-                           : (MODEL_START - w->at % MODEL_START) % MODEL_START;
+  uint64_t pad = 0;
+  if (!w->linked)
+    pad = (MODEL_START - w->at % MODEL_START) % MODEL_START;
   writing_add(&w->w, zeros, (size_t)pad);
   w->begun = w->at += pad;
   w->sums = (Sums){0};
   return 0;
 }
 
+/* The next n bytes of the tensor in hand. */
 static int model_file_bytes(ModelWriter *w, const void *at, size_t n,
                             Error *e) {
   if (interrupted)
@@ -528,10 +565,10 @@ static int model_file_bytes(ModelWriter *w, const void *at, size_t n,
   if (n > w->left || n % dtype_width(p->dtype))
     return fail(e, 1, "%s: expected %llu bytes more, found %zu", w->w.path,
                 (unsigned long long)w->left, n);
-  if (!w->linked)
+  if (!w->linked) {
     writing_add(&w->w, at, n);
-  if (!w->linked)
     w->at += n;
+  }
   sums_add(&w->sums, p->dtype, at, n);
   w->left -= n;
   if (w->left || !n)
@@ -549,8 +586,9 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype,
   enum { COPIED = 1 << 16 };
   const ModelSource *source = &w->source[from->file - 1];
   const int at = w->next;
-  const char *ours = at < w->head.list.n_tensors ? w->head.list.all[at]->name
-                                                 : theirs;
+  const char *ours = theirs;
+  if (at < w->head.list.n_tensors)
+    ours = w->head.list.all[at]->name;
   w->linked = source->link;
   if (model_file_tensor(w, ours, dtype, order, e))
     return e->status;
@@ -579,14 +617,18 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype,
   return e->status;
 }
 
+/* The head, and where it begins. */
 static int model_file_end(ModelWriter *w, Error *e) {
   const Model *list = &w->head.list;
   unsigned char start[8];
   if (!e->status && (w->left || w->next < list->n_tensors))
     fail(e, 1, "%s: expected %s, found the end", w->w.path,
          list->all[w->next]->name);
-  Passage c = {
-      .out = true, .w = w->w, .hash = hash_start(0), .name = w->w.path, .e = e};
+  Passage c = {.out = true,
+               .w = w->w,
+               .hash = hash_start(0),
+               .name = w->w.path,
+               .e = e};
   if (!e->status) {
     head_pass(&c, &w->head, w->at);
     pass(&c, hash_end(c.hash), 8);
@@ -616,10 +658,9 @@ struct ModelFile {
   Sums sums;                   /* of the tensor in hand */
   Error fault;                 /* why a read failed, once one has */
   bool quiet;                  /* no progress */
-  /* seconds: began, last shown; waited for files, in all */
-  double start, shown, waited, took;
-  /* bytes since `start`, and how many there will be */
-  uint64_t read, expected;
+  double start, shown;         /* seconds: when it began, was last shown */
+  double waited, took;         /* seconds: waiting for files, in all */
+  uint64_t read, expected;     /* bytes since `start`, and how many will be */
 };
 
 static void model_file_close(struct ModelFile *f) {
@@ -654,14 +695,15 @@ static idx slab_lines(idx lines, idx line) {
   idx some = SLAB_SIZE / line / SLAB_LINES * SLAB_LINES;
   if (some < SLAB_LINES)
     some = SLAB_LINES;
-  return some < lines ? some : lines;
+  return at_most(some, lines);
 }
 
 /* "model: 41 %, 212 s left; 147 s so far, 3.0 of them for the disk", on a
  * terminal, in place. */
 static void stream_show(struct ModelFile *f, bool end) {
-  double now = seconds(),
-         part = f->expected ? (double)f->read / (double)f->expected : 0;
+  double now = seconds(), part = 0;
+  if (f->expected)
+    part = (double)f->read / (double)f->expected;
   if (f->quiet || !isatty(fileno(stderr)) || (!end && now - f->shown < 0.2))
     return;
   f->shown = now;
@@ -698,17 +740,24 @@ static bool stored_take(const Tensor *t, uint64_t from, size_t n) {
 }
 
 /* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is
- * zeroed before the first. False after the last, and from the first fault
- * on. */
+ * zeroed before the first. False after the last, and after any fault. */
 static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
   const Stored *p = t->stored;
   struct ModelFile *f = p->in;
-  /* W [in,out]; its lines, one after the other in the file, are columns of W or
-   * rows */
+  /* W [in,out] */
+  idx in = t->rows, out = t->cols;
+  if (transposed) {
+    in = t->cols;
+    out = t->rows;
+  }
+  /* its lines, one after the other in the file, are rows of W or columns */
   bool columns = (p->order == OUT_IN) != transposed;
-  idx in = transposed ? t->cols : t->rows, out = transposed ? t->rows : t->cols;
-  idx lines = columns ? out : in, line = columns ? in : out;
-  idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
+  idx lines = in, line = out, done = s->in0 + s->n_in;
+  if (columns) {
+    lines = out;
+    line = in;
+    done = s->out0 + s->n_out;
+  }
   if (f->fault.status)
     return false;
   if (done == 0)
@@ -720,9 +769,7 @@ static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
            stored_file(f, p), t->name);
     return false;
   }
-  idx some = slab_lines(lines, line);
-  if (some > lines - done)
-    some = lines - done;
+  idx some = at_most(slab_lines(lines, line), lines - done);
   size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
   if (!stored_take(t, (uint64_t)(done * line) * width, n))
     return false;
@@ -732,8 +779,10 @@ static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
   for (idx i = 0; i < some; i++)
     widen(p->dtype, line, f->slab + i * line,
           f->raw + (size_t)(i * line) * width);
-  *s = columns ? (Slab){transpose_of(f->slab, in), 0, in, done, some}
-               : (Slab){rows_of(f->slab, out), done, some, 0, out};
+  if (columns)
+    *s = (Slab){transpose_of(f->slab, in), 0, in, done, some};
+  else
+    *s = (Slab){rows_of(f->slab, out), done, some, 0, out};
   stream_show(f, false);
   return true;
 }
@@ -801,14 +850,17 @@ static int model_fill(Model *m, bool whole, Error *e) {
     Tensor *t = m->all[i];
     Stored *p = &f->head.stored[i];
     idx in = t->rows, out = t->cols;
-    idx slab = p->order == OUT_IN ? in * slab_lines(out, in)
-                                  : out * slab_lines(in, out);
+    idx slab = out * slab_lines(in, out);
+    if (p->order == OUT_IN)
+      slab = in * slab_lines(out, in);
     if (slab > room)
       room = slab;
     p->in = f;
     t->stored = p;
-    t->product = !whole && tensor_streams(t, p) ? stored_product : NULL;
-    if (!t->product)
+    t->product = NULL;
+    if (!whole && tensor_streams(t, p))
+      t->product = stored_product;
+    else
       kept += tensor_count(t);
   }
   m->params = grab(kept, sizeof(real), e);
@@ -839,10 +891,10 @@ static int model_head_open(FILE *of, const char *path, ModelHead *h, Error *e) {
   unsigned char start[16];
   Bytes head = {0};
   uint64_t size = 0, at = 0;
-  if (!file_size(of, &size) || !file_seek(of, 0) ||
-      fread(start, 1, 16, of) != 16 ||
-      (at = number_at(start + 8, 8)) < MODEL_START || at > size ||
-      size - at > HEAD_MAX)
+  if (file_size(of, &size) && file_seek(of, 0) &&
+      fread(start, 1, 16, of) == 16)
+    at = number_at(start + 8, 8);
+  if (at < MODEL_START || at > size || size - at > HEAD_MAX)
     damaged(path, e);
   else {
     head.size = (size_t)(size - at);
@@ -861,10 +913,12 @@ static int model_head_open(FILE *of, const char *path, ModelHead *h, Error *e) {
  * who reads it. */
 static FILE *regular_open(const char *name) {
   struct stat is;
-  return !stat(name, &is) && S_ISREG(is.st_mode) ? fopen(name, "rb") : NULL;
+  if (stat(name, &is) || !S_ISREG(is.st_mode))
+    return NULL;
+  return fopen(name, "rb");
 }
 
-/* Behind the names of files those that model files among them are links to. */
+/* Adds to the names of files those that model files among them link to. */
 static void links_list(Bytes *names) {
   const size_t size = names->size;
   for (size_t at = 0; at < size; at += strlen((char *)names->at + at) + 1) {
@@ -900,7 +954,8 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t,
   }
   strcpy(f->name, path);
   model_head_open(of, path, &f->head, e);
-  f->file = e->status ? NULL : grab(1 + f->head.links, sizeof *f->file, e);
+  if (!e->status)
+    f->file = grab(1 + f->head.links, sizeof *f->file, e);
   if (!f->file) {
     fclose(of);
     model_file_close(f);
@@ -935,7 +990,7 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t,
  * told so. */
 static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
   char magic[8], config[PATH_ROOM + 16];
-  FILE *f = regular_open(path), *published;
+  FILE *f = regular_open(path);
   const bool ours = f && fread(magic, 1, 8, f) == 8 &&
                     !memcmp(magic, MODEL_MAGIC, 8);
   *t = (Trainer){0};
@@ -943,9 +998,12 @@ static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
     model_file_open(f, path, room, t, e);
   else if (f)
     fclose(f);
+  if (ours)
+    return true;
   snprintf(config, sizeof config, "%s/config.json", path);
-  if (ours || !(published = fopen(config, "rb")))
-    return ours;
+  FILE *published = fopen(config, "rb");
+  if (!published)
+    return false;
   fclose(published);
   return fail(e, 1,
               "%s: a published folder must be imported first. Try: hf %s --out "
@@ -955,11 +1013,12 @@ static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
 
 /* A checkpoint, or a model that stays in its file. */
 static int checkpoint_open(const char *path, Trainer *t, Error *e) {
-  return parts_open(path, 0, t, e) ? e->status
-                                   : checkpoint_load(path, false, t, e);
+  if (parts_open(path, 0, t, e))
+    return e->status;
+  return checkpoint_load(path, false, t, e);
 }
 
-/* How much a forward reads. */
+/* How much so many passes of a forward read. */
 static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
   struct ModelFile *f = m->file;
   if (!f)
