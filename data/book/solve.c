@@ -5,11 +5,10 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * PUZZLE is sink.c with one body to be written (puzzles.txt). Test NAME__*
- * holds
- * puzzle NAME. Where a puzzle has a gradient, differences come first: they need
- * no other source than its own forward. Numbers by hand and test_sink.c's slow
- * model follow. What a body leaves unset is NaN here, and fails. */
+ * PUZZLE is sink.c with one body to be written (puzzles.txt). The tests NAME__*
+ * hold puzzle NAME. Where a puzzle has a gradient, differences come first: they
+ * need no other source than its own forward. Numbers by hand and test_sink.c's
+ * slow model follow. What a body leaves unset is NaN here, and fails. */
 #ifndef PUZZLE
 #define PUZZLE "out/puzzle.c"
 #endif
@@ -233,7 +232,8 @@ typedef struct Weights {
   real a[LONGEST], deriv[LONGEST], dlogz[LONGEST], Z;
 } Weights;
 
-static const char *const SIM_NAMES[] = {"exp", "sigmoid", "elu + 1", "identity"};
+static const char *const SIM_NAMES[] = {
+  "exp", "sigmoid", "elu + 1", "identity"};
 static const char *const Z_NAMES[] = {"a sum", "Z = 1", "a clamp"};
 
 static void weigh(Weights *w, int sim, int normalizer, int n, const real *z) {
@@ -245,8 +245,7 @@ static void weigh(Weights *w, int sim, int normalizer, int n, const real *z) {
 }
 
 /* dz by the two factors, dz_k = s'/Z da_k - dlogz_k delta, beside differences
- * of
- * L = sum_j da_j a_j. */
+ * of L = sum_j da_j a_j. */
 static void dz_holds(Test *t, int sim, int normalizer, int n,
                      const real *from) {
   static const double DA[] = {1, -1, 0.5, 2, -0.3};
@@ -259,8 +258,8 @@ static void dz_holds(Test *t, int sim, int normalizer, int n,
   for (int j = 0; j < n; j++)
     delta += DA[j] * (double)w.a[j];
   for (int k = 0; k < n; k++) {
-    double f[4] = {0},
-           dz = (double)w.deriv[k] * DA[k] - (double)w.dlogz[k] * delta;
+    const double dz = (double)w.deriv[k] * DA[k] - (double)w.dlogz[k] * delta;
+    double f[4] = {0};
     for (int p = 0; p < 4; p++) {
       Weights moved;
       z[k] = (real)((double)from[k] + AT[p] * h);
@@ -283,9 +282,8 @@ static void softmax__by_hand(Test *t) {
   within(t, (double)w.Z, 4.0 / 3, 8 * REAL_EPS, "Z e^-top, top = log 3");
 }
 
-/* Weights of a row sum to 1, two of them are apart by e^(z_i - z_j), and what
- * is
- * masked has exactly 0. */
+/* The weights of a row sum to 1, two of them are apart by e^(z_i - z_j), and
+ * what is masked has exactly 0. */
 static void softmax__sums_to_one(Test *t) {
   Rng r = {5};
   Weights w;
@@ -296,11 +294,11 @@ static void softmax__sums_to_one(Test *t) {
       z[j] = (real)(j % 4 == 1 ? -INFINITY : 3 * rng_normal(&r));
     weigh(&w, SIM_EXP, NORMALIZER_SUM, n, z);
     for (int j = 0; j < n; j++) {
+      const double ratio = exp((double)z[j] - (double)z[0]);
+      const double bound = j % 4 == 1 ? 0 : 16 * REAL_EPS;
       sum += (double)w.a[j];
-      double ratio = exp((double)z[j] - (double)z[0]);
-      within(t, (double)w.a[j], ratio * (double)w.a[0],
-             j % 4 == 1 ? 0 : 16 * REAL_EPS, "a[%d] of %d, z is %g", j, n,
-             (double)z[j]);
+      within(t, (double)w.a[j], ratio * (double)w.a[0], bound,
+             "a[%d] of %d, z is %g", j, n, (double)z[j]);
     }
     within(t, sum, 1, 1e-14, "the sum of %d weights", n);
   }
@@ -321,8 +319,8 @@ static void softmax__large_scores(Test *t) {
 }
 
 static void row_backward__differences(Test *t) {
-  static const real Z[] = {(real)0.3, (real)-1.2, (real)1.7, (real)-0.4,
-                           (real)0.9};
+  static const real Z[] = {
+    (real)0.3, (real)-1.2, (real)1.7, (real)-0.4, (real)0.9};
   for (int sim = SIM_EXP; sim <= SIM_ELU; sim++)
     for (int normalizer = NORMALIZER_SUM; normalizer <= NORMALIZER_ONE;
          normalizer++)
@@ -343,8 +341,8 @@ static void row_backward__by_hand(Test *t) {
     Weights w;
     weigh(&w, ROWS[i].sim, ROWS[i].normalizer, 2, z);
     for (int j = 0; j < 2; j++) {
-      const char *of = SIM_NAMES[ROWS[i].sim],
-                 *by = Z_NAMES[ROWS[i].normalizer];
+      const char *of = SIM_NAMES[ROWS[i].sim];
+      const char *by = Z_NAMES[ROWS[i].normalizer];
       within(t, (double)w.deriv[j], ROWS[i].deriv[j], 2e-8,
              "s'/Z of key %d, %s over %s", j, of, by);
       within(t, (double)w.dlogz[j], ROWS[i].dlogz[j], 2e-8,
@@ -429,8 +427,7 @@ static const char *const HEADS[] = {
 static void head__differences(Test *t) { gradients_hold(t, HEADS); }
 
 /* With q = 0 all scores are 0, and row i is the mean of what it sees: v* and
- * the
- * values up to its own. */
+ * the values up to its own. */
 static void head__by_hand(Test *t) {
   LABS (b, 1, 3, "--layers 1 --heads 1 --dim 2 --pos none --extra kv",
         "--layers 1 --heads 1 --dim 2 --pos none --extra kv --scale 0.5") {
@@ -453,18 +450,18 @@ static void head__as_slow(Test *t) { as_slow(t, HEADS); }
 
 static const char *const NULL_KEYS[] = {
     "--extra k", "--extra kv --pos alibi --prefix 2",
-    "--extra logit --window 3",
-    "--extra zero --pos none", "--sink-token --extra k --pos t5 --prefix 2",
-    "--pos relative --window 2", NULL};
+    "--extra logit --window 3", "--extra zero --pos none",
+    "--sink-token --extra k --pos t5 --prefix 2", "--pos relative --window 2",
+    NULL};
 
 static void null_key__differences(Test *t) { gradients_hold(t, NULL_KEYS); }
 
-/* Two tokens, D = 4: <q_1, k*> = 6, <q_1, k_1> = 2, <q_2, k_1> = 4, <q_2, k_2>
- * = 8;
- * a bias of -1 on the key before. */
+/* Two tokens, D = 4, a bias of -1 on the key before:
+ *
+ *   <q_1, k*> = 6, <q_1, k_1> = 2, <q_2, k_1> = 4, <q_2, k_2> = 8 */
 static void null_key__by_hand(Test *t) {
-  static const real Q[] = {1, 1, 0, 0, 2, 2, 0, 0},
-                    K[] = {2, 0, 0, 0, 2, 2, 9, 9};
+  static const real Q[] = {1, 1, 0, 0, 2, 2, 0, 0};
+  static const real K[] = {2, 0, 0, 0, 2, 2, 9, 9};
   static const real STAR[] = {3, 3, 0, 0}, BIAS[] = {-1, 0};
   const double want[2][3] = {{3, 1, -INFINITY}, {6, 1, 4}};
   LABS (b, 1, 2, "--heads 1 --dim 4 --layers 1 --extra k --pos none") {
@@ -496,8 +493,7 @@ static void head_backward__differences(Test *t) {
 }
 
 /* The first row of a softmax sees one key, with a weight of 1 whatever its
- * score:
- * dz_11 = 0, and dq_1 with it. */
+ * score: dz_11 = 0, and dq_1 with it. */
 static void head_backward__first_row(Test *t) {
   LABS (b, 1, 4, "--layers 1 --heads 1") {
     b.m.plain = true;
@@ -523,10 +519,9 @@ static const char *const POSTS[] = {
 
 static void block_backward__differences(Test *t) { gradients_hold(t, POSTS); }
 
-/* Without MHSA and FFN a block is y = n2(n1(x)). At x = (3, 4) that is n1(x),
- * whose
- * backward is norm_backward's number by hand. A second backward has the
- * same. */
+/* Without MHSA and FFN a block is y = n2(n1(x)). At x = (3, 4) that is
+ * n1(x), whose backward is norm_backward's number by hand. A second backward
+ * has the same. */
 static void block_backward__by_hand(Test *t) {
   LABS (b, 1, 1,
         "--place post --layers 1 --heads 1 --dim 2 --pos none --norm-eps 0") {
@@ -558,8 +553,8 @@ static void loss__differences(Test *t) {
   gradients_hold(t, FLAGS);
 }
 
-/* Logits of 0 know nothing: a loss of ln V, V = 11, and dy = 1/V -
- * 1[target]. */
+/* Logits of 0 know nothing: the loss is ln V, V = 11, and dy = 1/V - 1[target]
+ * of each. */
 static void loss__by_hand(Test *t) {
   LABS (b, 1, 5, "", "--prefix 3", "--sink-token") {
     lab_fill(&b, "wcls", 0);
@@ -569,8 +564,9 @@ static void loss__by_hand(Test *t) {
 
 /* The map of chapter 6: alpha = (0.8, 0.2, 0.2). */
 static void alpha__by_hand(Test *t) {
-  static const real MAP[] = {1, 0,         0,         (real)0.8, (real)0.2,
-                             0, (real)0.6, (real)0.2, (real)0.2};
+  static const real MAP[] = {1, 0, 0,
+                             (real)0.8, (real)0.2, 0,
+                             (real)0.6, (real)0.2, (real)0.2};
   static const double WANT[] = {0.8, 0.2, 0.2};
   const Config c = config_of(t, "");
   for (int k = 0; k < 3; k++)
@@ -582,18 +578,14 @@ static const TestEntry TESTS[] = {
     RUNS(norm_backward__differences), RUNS(norm_backward__by_hand),
     RUNS(norm_backward__along_x), RUNS(norm_backward__adds),
     RUNS(rotate__differences), RUNS(rotate__by_hand), RUNS(rotate__back),
-    RUNS(rotate__relative),
-    RUNS(softmax__by_hand), RUNS(softmax__sums_to_one),
-    RUNS(softmax__large_scores),
+    RUNS(rotate__relative), RUNS(softmax__by_hand),
+    RUNS(softmax__sums_to_one), RUNS(softmax__large_scores),
     RUNS(row_backward__differences), RUNS(row_backward__by_hand),
-    RUNS(row_backward__masked),
-    RUNS(clamp__differences), RUNS(clamp__by_hand), RUNS(clamp__up_to_one),
-    RUNS(clamp__of_exp),
-    RUNS(null_key__differences), RUNS(null_key__by_hand),
-    RUNS(null_key__as_slow),
-    RUNS(head__differences), RUNS(head__by_hand), RUNS(head__as_slow),
-    RUNS(head_backward__differences), RUNS(head_backward__first_row),
-    RUNS(head_backward__as_tiles),
+    RUNS(row_backward__masked), RUNS(clamp__differences), RUNS(clamp__by_hand),
+    RUNS(clamp__up_to_one), RUNS(clamp__of_exp), RUNS(null_key__differences),
+    RUNS(null_key__by_hand), RUNS(null_key__as_slow), RUNS(head__differences),
+    RUNS(head__by_hand), RUNS(head__as_slow), RUNS(head_backward__differences),
+    RUNS(head_backward__first_row), RUNS(head_backward__as_tiles),
     RUNS(block_backward__differences), RUNS(block_backward__by_hand),
     RUNS(loss__differences), RUNS(loss__by_hand),
     {"loss__direct", model_loss__direct}, {"loss__slices", model_loss__slices},

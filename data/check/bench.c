@@ -2,11 +2,11 @@
  * the same run.
  *
  *     cc -O3 data/check/bench.c -o bench -lm
- *     ./bench             this machine, products and steps, as parts of its
- *                         peak
- *     ./bench --peer FILE the same beside another program's figures (peer.py
- *     writes PyTorch's)
- *     ./bench help        gemm, step, ops and length, and their flags
+ *     ./bench                this machine, products and steps, as parts of its
+ *                            peak
+ *     ./bench --peer FILE    the same beside another program's figures (peer.py
+ *                            writes PyTorch's)
+ *     ./bench help           gemm, step, ops and length, and their flags
  *
  * SPDX-License-Identifier: MIT
  *
@@ -33,8 +33,8 @@ typedef struct Own Own;
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
-/* Sorts t [n] and returns the one in the middle, of an even n the mean of the
- * two. */
+/* Sorts t [n] and returns the one in the middle, of an even n the mean of
+ * the two. */
 static double median(double *t, int n) {
   for (int i = 1; i < n; i++)
     for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
@@ -72,7 +72,9 @@ static bool fma_fuses(Isa isa) {
 
 /* As many as registers hold beside `a`, or as the pipelines take. */
 INLINE int chains_of(const int bytes) {
-  return tile_rows(bytes) == ROWS_MAX ? 16 : bytes == 16 ? 14 : 12;
+  if (tile_rows(bytes) == ROWS_MAX)
+    return 16;
+  return bytes == 16 ? 14 : 12;
 }
 INSTANCES(void, spin_for, (int turns, real *x, real a),
           spin(BYTES, chains_of(BYTES), turns, x, a))
@@ -83,10 +85,10 @@ INSTANCES(void, spin_for, (int turns, real *x, real a),
  * ever make one slower. */
 static double fma_peak(Isa isa, int threads) {
   enum { TURNS = 1 << 16, TRIES = 12 };
-  const double flops = 2.0 * chains_of(16 << isa) * (16 << isa) /
-                       (double)sizeof(real);
+  const int bytes = 16 << isa;
+  const double flops = 2.0 * chains_of(bytes) * bytes / (double)sizeof(real);
   double best = 0;
-  for (int try = 0; try < TRIES; try ++) {
+  for (int try = 0; try < TRIES; try++) {
     double start = seconds();
     PARALLEL
     for (int t = 0; t < threads; t++) {
@@ -105,7 +107,7 @@ static double fma_peak(Isa isa, int threads) {
 static double peak_over(double peak, double rate, Isa isa, int threads) {
   enum { TRIES = 8 };
   int all = workers();
-  for (int try = 0; try < TRIES && rate > peak; try ++) {
+  for (int try = 0; try < TRIES && rate > peak; try++) {
     peak = fmax(peak, fma_peak(isa, threads));
     set_workers(1); /* what one thread reaches, the machine does */
     peak = fmax(peak, fma_peak(isa, 1));
@@ -114,10 +116,13 @@ static double peak_over(double peak, double rate, Isa isa, int threads) {
   return peak;
 }
 
-/* "0.475": a rate as a part of the peak; "-" where it stays above, which is no
- * part. */
+/* "0.475": a rate as a part of the peak; "-" where it stays above, which is
+ * no part. */
 static const char *part_of(char text[16], double rate, double peak) {
-  snprintf(text, 16, rate > peak ? "-" : "%.3g", rate / peak);
+  if (rate > peak)
+    strcpy(text, "-");
+  else
+    snprintf(text, 16, "%.3g", rate / peak);
   return text;
 }
 
@@ -126,7 +131,7 @@ static const char *part_of(char text[16], double rate, double peak) {
 static double clock_rate(void) {
   enum { TURNS = 1 << 20, TRIES = 15 };
   double best = 0;
-  for (int try = 0; try < TRIES; try ++) {
+  for (int try = 0; try < TRIES; try++) {
     double from = seconds();
     uint64_t x = (uint64_t)(from * 1e9) | 1;
     for (int i = 0; i < TURNS; i++)
@@ -145,11 +150,12 @@ static double copy_rate(idx n) {
   Error e = {0};
   double best = 0;
   idx repeats = 1 + (1 << 20) / n;
+  const double bytes = 2 * sizeof(real) * (double)(n * repeats);
   real *x = grab(2 * n, sizeof(real), &e);
-  /* unwritten pages are all one of zeros */
+  /* pages that nobody has written are all one page of zeros */
   for (idx i = 0; x && i < n; i++)
     x[i] = 1;
-  for (int try = -1; x && try < TRIES; try ++) {
+  for (int try = -1; x && try < TRIES; try++) {
     double from = seconds();
     for (idx r = 0; r < repeats; r++) {
       PARALLEL
@@ -157,8 +163,7 @@ static double copy_rate(idx n) {
         copy(x + n + i, x + i, at_most(n - i, CHUNK));
     }
     if (try >= 0)
-      best = fmax(best, 2 * sizeof(real) * (double)(n * repeats) /
-                            (seconds() - from) * 1e-9);
+      best = fmax(best, bytes / (seconds() - from) * 1e-9);
   }
   free(x);
   return best;
@@ -173,9 +178,9 @@ static const char *const WAY_NAMES[WAYS] = {"xW", "dyW^T", "x^Tdy"};
 static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS],
                       Error *e) {
   enum { ROUNDS = 15 };
-  real *a = grab((idx)m * k, sizeof(real), e),
-       *b = grab((idx)k * n, sizeof(real), e),
-       *c = grab((idx)m * n, sizeof(real), e);
+  real *a = grab((idx)m * k, sizeof(real), e);
+  real *b = grab((idx)k * n, sizeof(real), e);
+  real *c = grab((idx)m * n, sizeof(real), e);
   if (!e->status) {
     const struct {
       Matrix a, b;
@@ -208,8 +213,8 @@ static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS],
   return e->status;
 }
 
-/* The instruction set and another program's figures, a line each of one of the
- * two kinds below. */
+/* The instruction set, and another program's figures: lines of two kinds, with
+ * an empty string behind them. */
 static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
   *isa = own->isa ? (Isa)(own->isa - 1) : isa_best();
   if (*isa > isa_best())
@@ -220,10 +225,10 @@ static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
   if (!file[0] || file_read(file, peer, e) || bytes_add(peer, "", 1, e))
     return e->status;
   const char *at = (const char *)peer->at;
-  for (int line = 1, n, end; (*at || line == 1) && !e->status;
-       line++, at += n + (at[n] != 0)) {
-    double x = end = 0;
-    n = (int)strcspn(at, "\n");
+  for (int line = 1; (*at || line == 1) && !e->status; line++) {
+    const int n = (int)strcspn(at, "\n");
+    int end = 0;
+    double x = 0;
     if (sscanf(at, "step %*s %*d %lf%n", &x, &end) < 1)
       sscanf(at, "gemm %*d %*d %*d %*s %*d %lf%n", &x, &end);
     if (end + (at[end] == '\r') != n || !(x > 0 && x < INFINITY))
@@ -231,22 +236,28 @@ static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
            "%s:%d: expected gemm M N K WAY THREADS GFLOPS or step NAME THREADS "
            "MS, found \"%.*s\". Try: python3 data/check/peer.py > FILE",
            file, line, n < 40 ? n : 40, at);
+    at += n + (at[n] != 0);
   }
   return e->status;
 }
 
-/* "1.23": how many times the peer's speed this is, by its line that begins with
- * `key`. */
+/* "1.23": how many times the peer's speed this is, by its line that begins
+ * with `key`. */
 static const char *beside(char text[16], const Bytes *peer, const char *key,
                           double ours) {
   size_t n = strlen(key);
   *text = 0;
-  for (const char *at = (const char *)peer->at; at;
-       at = strchr(at, '\n'), at += at != NULL) {
-    if (strncmp(at, key, n) || at[n] != ' ')
-      continue;
-    const double theirs = strtod(at + n, NULL);
-    snprintf(text, 16, "%.3g", *key == 'g' ? ours / theirs : theirs / ours);
+  const char *at = (const char *)peer->at;
+  while (at) {
+    if (!strncmp(at, key, n) && at[n] == ' ') {
+      const double theirs = strtod(at + n, NULL);
+      /* gemm has rates, step has times */
+      const double times = *key == 'g' ? ours / theirs : theirs / ours;
+      snprintf(text, 16, "%.3g", times);
+    }
+    at = strchr(at, '\n');
+    if (at)
+      at++;
   }
   return text;
 }
@@ -281,8 +292,8 @@ static int bench_gemm(Settings *s, Error *e) {
 }
 
 /* Multiply-adds count as two. Useful ones: what a mask hides, and scores made
- * again, do not count. Of attention, forward: 2 products of D for each visible
- * pair. */
+ * again, do not count. Of attention, forward: 2 products of D for each
+ * visible pair. */
 static double attention_flops(const Config *c, int B, int T) {
   double seen = 0;
   idx N = config_rows(c, T);
@@ -319,16 +330,17 @@ static Timed step_time(const Settings *s, double patience, Error *e) {
   Trainer t;
   if (trainer_create(&t, s, e))
     return (Timed){0};
-  /* all threads at once: as after a first pass (14.2) */
-  t.a.seen = 1;
+  t.a.seen = 1; /* all threads at once, as after a first pass (14.2) */
   double took[15], all = 0;
   int n = 0, most = (int)at_most(s->train.steps, 15);
   for (int i = -(int)at_most(most, 3);
        i < most && (n < 3 || all < patience) && !e->status; i++) {
     double from = seconds();
     trainer_step(&t, e);
-    if (i >= 0)
-      all += took[n++] = seconds() - from;
+    if (i < 0)
+      continue;
+    took[n] = seconds() - from;
+    all += took[n++];
   }
   const Train *p = &s->train;
   double tokens = (double)p->batch * p->accumulate * s->model.context;
@@ -353,34 +365,6 @@ static int letters_open(Data *d, const Source *s, int T, Error *e) {
   return ids_add(&d->starts, &(int32_t){0}, 1, e);
 }
 
-static const char *system_says(const char *path, const char *key, char *line,
-                               int room);
-
-/* bench step: whole training steps; memory_mb is the most that the program
- * held,
- * where Linux says. */
-static int bench_step(Settings *s, Error *e) {
-  const Program letters = {.open = letters_open};
-  if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0])
-    s->data.program = &letters;
-  double peak = fma_peak(isa_best(), workers());
-  Timed t = step_time(s, INFINITY, e);
-  peak = fmax(peak, fma_peak(isa_best(), workers()));
-  if (e->status)
-    return e->status;
-  double rate = t.flop / t.seconds * 1e-9;
-  char part[16];
-  peak = peak_over(peak, rate, isa_best(), workers());
-  char line[128];
-  const double kib = strtod(system_says("/proc/self/status", "VmHWM", line,
-                                        sizeof line),
-                            NULL);
-  return printf("step_ms=%.4g tok_per_s=%.0f gflops=%.4g ratio=%s peak=%.1f "
-                "threads=%d memory_mb=%.0f\n",
-                1e3 * t.seconds, t.tokens / t.seconds, rate,
-                part_of(part, rate, peak), peak, workers(), kib * 1024e-6) < 0;
-}
-
 /* What follows `key` and any " :\t" in the first line of Linux's file that
  * holds it. */
 static const char *system_says(const char *path, const char *key, char *line,
@@ -397,6 +381,31 @@ static const char *system_says(const char *path, const char *key, char *line,
   return found + strlen(key) + strspn(found + strlen(key), " :\t");
 }
 
+/* bench step: whole training steps; memory_mb is the most that the program
+ * held, where Linux says. */
+static int bench_step(Settings *s, Error *e) {
+  const Program letters = {.open = letters_open};
+  if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0])
+    s->data.program = &letters;
+  double peak = fma_peak(isa_best(), workers());
+  Timed t = step_time(s, INFINITY, e);
+  peak = fmax(peak, fma_peak(isa_best(), workers()));
+  if (e->status)
+    return e->status;
+  double rate = t.flop / t.seconds * 1e-9;
+  char part[16];
+  peak = peak_over(peak, rate, isa_best(), workers());
+  char line[128];
+  const char *held = system_says("/proc/self/status", "VmHWM", line,
+                                 sizeof line);
+  const double kib = strtod(held, NULL);
+  return printf("step_ms=%.4g tok_per_s=%.0f gflops=%.4g ratio=%s peak=%.1f "
+                "threads=%d memory_mb=%.0f\n",
+                1e3 * t.seconds, t.tokens / t.seconds, rate,
+                part_of(part, rate, peak), peak, workers(), kib * 1024e-6) < 0;
+}
+
+/* The processor, its caches and how it multiplies and adds, in a line. */
 static void say_machine(Isa isa) {
   char line[512], path[80];
   const char *name = system_says("/proc/cpuinfo", "model name", line,
@@ -411,83 +420,104 @@ static void say_machine(Isa isa) {
     snprintf(path, sizeof path,
              "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
     name = system_says(path, "", line, sizeof line);
-    printf(" %s", *name ? name : i ? "" : "not named");
+    if (!*name && i == 0)
+      name = "not named";
+    printf(" %s", name);
   }
   printf("; %s, multiplies and adds %s; %s\n", ISA_NAMES[isa],
          fma_fuses(isa) ? "fused" : "apart",
          sizeof(real) == 4 ? "float" : "double");
 }
 
+/* A line of bench all: a product on so many threads, in each way. */
+static void product_line(const int shape[3], int threads, Isa isa,
+                         const Bytes *peer, Error *e) {
+  const int m = shape[0], n = shape[1], k = shape[2];
+  char key[96], text[16], part[16];
+  double rate[WAYS], peak = fma_peak(isa, threads);
+  if (gemm_rates(isa, m, n, k, rate, e))
+    return;
+  peak = fmax(peak, fma_peak(isa, threads));
+  for (int w = 0; w < WAYS; w++)
+    peak = peak_over(peak, rate[w], isa, threads);
+  printf("%5d x %6d x %5d %8d %8.1f", m, n, k, threads, peak);
+  for (int w = 0; w < WAYS; w++) {
+    snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w],
+             threads);
+    printf("  %5s %-8s", part_of(part, rate[w], peak),
+           beside(text, peer, key, rate[w]));
+  }
+  putchar('\n');
+  fflush(stdout);
+}
+
+/* A line of bench all: a step of the model with these settings. */
+static void step_line(const char *name, const Settings *s, const Bytes *peer,
+                      Error *e) {
+  const int threads = workers();
+  char key[96], text[16], part[16];
+  double peak = fma_peak(isa_best(), threads);
+  const Timed t = step_time(s, 12, e);
+  if (e->status)
+    return;
+  const double rate = t.flop / t.seconds * 1e-9, ms = 1e3 * t.seconds;
+  peak = fmax(peak, fma_peak(isa_best(), threads));
+  peak = peak_over(peak, rate, isa_best(), threads);
+  snprintf(key, sizeof key, "step %s %d", name, threads);
+  printf("%-22s %7d %8.1f %6.0f  %5s %s\n", name, threads, ms, t.mb,
+         part_of(part, rate, peak), beside(text, peer, key, ms));
+  fflush(stdout);
+}
+
+/* Products m x n x k, and steps by their flags. */
+static const int SHAPES[][3] = {{768, 768, 768},
+                                {2048, 1536, 768},
+                                {1024, 2048, 64},
+                                {64, 2048, 1024},
+                                {256, 50432, 768}};
+#define B60M \
+  "--dim 768 --layers 10 --heads 8 --ffn 1536 --vocab 50432 --batch 1"
+static const char *const STEPS[][3] = {
+  {"run", "", RUN_FLAGS},
+  {"dim256",
+   "--dim 256 --layers 6 --heads 4 --ffn 512 --context 256 --batch 8", ""},
+  {"60M", "--context 256", B60M},
+  {"60M-T2048", "--context 2048", B60M},
+  {"gpt2",
+   "--dim 768 --layers 12 --heads 12 --ffn 3072 --vocab 50257 --pos learned "
+   "--norm layer --act gelutanh --linear-bias --tied --batch 4 --context 64",
+   ""}};
+
 /* bench all: the table of data/check/README.md; with --peer, beside each ratio
- * to the peak that to the peer. */
+ * to the peak that to the peer. Products run on one thread and on all. */
 static int bench_all(Settings *s, Error *e) {
-  static const int SHAPES[][3] = {{768, 768, 768},
-                                  {2048, 1536, 768},
-                                  {1024, 2048, 64},
-                                  {64, 2048, 1024},
-                                  {256, 50432, 768}};
-  static const char B60M[] =
-      "--dim 768 --layers 10 --heads 8 --ffn 1536 --vocab 50432 --batch 1";
-  static const char *const STEPS[][3] = {
-    {"run", "", RUN_FLAGS},
-    {"dim256",
-     "--dim 256 --layers 6 --heads 4 --ffn 512 --context 256 --batch 8", ""},
-    {"60M", "--context 256", B60M}, {"60M-T2048", "--context 2048", B60M},
-    {"gpt2",
-     "--dim 768 --layers 12 --heads 12 --ffn 3072 --vocab 50257 --pos learned --norm layer "
-     "--act gelutanh --linear-bias --tied --batch 4 --context 64", ""}};
   Isa isa;
   Bytes peer = {0};
-  int most = workers();
-  char key[96], text[16], part[16];
+  const int most = workers();
   if (own_read(&s->own, &isa, &peer, e))
     return e->status;
+  const char *times = peer.at ? ", times the peer" : "";
   say_machine(isa);
   printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
-         peer.at ? ", times the peer" : "", "");
+         times, "");
   for (int w = 0; w < WAYS; w++)
     printf("  %-14s", WAY_NAMES[w]);
   putchar('\n');
   for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
     for (int threads = 1; threads <= most && !e->status;
          threads += most > 1 ? most - 1 : 1) {
-      const int m = SHAPES[i][0], n = SHAPES[i][1], k = SHAPES[i][2];
       set_workers(threads);
-      double rate[WAYS], peak = fma_peak(isa, threads);
-      if (gemm_rates(isa, m, n, k, rate, e))
-        break;
-      peak = fmax(peak, fma_peak(isa, threads));
-      for (int w = 0; w < WAYS; w++)
-        peak = peak_over(peak, rate[w], isa, threads);
-      printf("%5d x %6d x %5d %8d %8.1f", m, n, k, threads, peak);
-      for (int w = 0; w < WAYS; w++) {
-        snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w],
-                 threads);
-        printf("  %5s %-8s", part_of(part, rate[w], peak),
-               beside(text, &peer, key, rate[w]));
-      }
-      putchar('\n');
-      fflush(stdout);
+      product_line(SHAPES[i], threads, isa, &peer, e);
       set_workers(most);
     }
   printf("\n%-22s %7s %8s %6s   of the peak%s\n", "step", "threads", "ms", "MB",
-         peer.at ? ", times the peer" : "");
+         times);
   for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && !e->status; i++) {
     Settings now = *s;
     settings_flags(&now, STEPS[i][1], MODEL | TRAIN | DATA, e);
     settings_flags(&now, STEPS[i][2], MODEL | TRAIN | DATA, e);
-    double peak = fma_peak(isa_best(), most);
-    Timed t = e->status ? (Timed){0} : step_time(&now, 12, e);
-    if (e->status)
-      break;
-    const double rate = t.flop / t.seconds * 1e-9;
-    peak = peak_over(fmax(peak, fma_peak(isa_best(), most)), rate, isa_best(),
-                     most);
-    snprintf(key, sizeof key, "step %s %d", STEPS[i][0], most);
-    printf("%-22s %7d %8.1f %6.0f  %5s %s\n", STEPS[i][0], most,
-           1e3 * t.seconds, t.mb, part_of(part, rate, peak),
-           beside(text, &peer, key, 1e3 * t.seconds));
-    fflush(stdout);
+    if (!e->status)
+      step_line(STEPS[i][0], &now, &peer, e);
   }
   bytes_free(&peer);
   return e->status;
@@ -496,17 +526,31 @@ static int bench_all(Settings *s, Error *e) {
 /* The parts of a step, in its order. A part is run alone, on the arrays that a
  * step has left. */
 typedef enum Part {
-  PART_BATCH, PART_ZERO, PART_EMBED, PART_NORM, PART_LINEAR, PART_ROTATE, PART_ATTENTION,
-  PART_FFN, PART_LOSS, PART_FFN_BACK, PART_ATTENTION_BACK, PART_LINEAR_BACK, PART_NORM_BACK,
-  PART_EMBED_BACK, PART_CLIP, PART_STEP, PARTS_OF_STEP
+  PART_BATCH,
+  PART_ZERO,
+  PART_EMBED,
+  PART_NORM,
+  PART_LINEAR,
+  PART_ROTATE,
+  PART_ATTENTION,
+  PART_FFN,
+  PART_LOSS,
+  PART_FFN_BACK,
+  PART_ATTENTION_BACK,
+  PART_LINEAR_BACK,
+  PART_NORM_BACK,
+  PART_EMBED_BACK,
+  PART_CLIP,
+  PART_STEP,
+  PARTS_OF_STEP
 } Part;
 
 static void run_part(Trainer *t, Part part, Error *e) {
   const Config *c = &t->m.c;
   Acts *a = &t->a;
   Model *m = &t->m;
-  int B = t->s.train.batch, T = t->s.model.context,
-      *targets = t->ids + (idx)B * T;
+  int B = t->s.train.batch, T = t->s.model.context;
+  int *targets = t->ids + (idx)B * T;
   idx N = config_rows(c, T), rows = B * N;
   const Tensor *bad;
   for (int l = 0; l < c->layers; l++) {
@@ -531,7 +575,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
     } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
       rotate(c, a, l, la->q, rows, N, c->heads, 1);
       rotate(c, a, l, la->k, rows, N, c->kv_heads, 1);
-      /* as the backward does */
+      /* and back, as the backward does */
       rotate(c, a, l, la->q, rows, N, c->heads, -1);
       rotate(c, a, l, la->k, rows, N, c->kv_heads, -1);
     } else if (part == PART_ATTENTION)
@@ -559,37 +603,31 @@ static void run_part(Trainer *t, Part part, Error *e) {
     trainer_update(t, 1);
 }
 
-/* bench ops: where a step's time goes. For a part that multiplies, its rate as
- * a ratio to the peak; for one that moves numbers from array to array, GB/s,
- * counting every array once for reading and once for writing, as a ratio to a
- * copy of as many; "-" where it stays above either. What the parts do not cover
- * is sums of the residual stream, kernels phi and the like. */
-static int bench_ops(Settings *s, Error *e) {
-  enum { COUNT = 7, MOST = 1 << 25 };
-  Trainer t;
-  if (trainer_create(&t, s, e))
-    return e->status;
-  t.a.seen = 1; /* all threads, as in step_time */
-  const Config *c = &t.m.c;
-  int A = s->train.accumulate, B = A * s->train.batch, T = s->model.context;
-  double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers,
-         V = c->vocab;
-  double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim,
-         P = (double)t.m.count;
-  double linear = 2 * rows * L * C *
-                  (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
-         ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
-         attention = attention_flops(c, B, T);
-  const struct {
-    const char *name;
-    double flop, numbers;
-  } PART[PARTS_OF_STEP] = {
-    [PART_BATCH] = {"batch", 0, 0}, [PART_ZERO] = {"zero gradients", 0, P},
+/* What a part does in a step: operations, or numbers that it moves. */
+typedef struct PartWork {
+  const char *name;
+  double flop, numbers;
+} PartWork;
+
+/* The work of all parts of a step of B sequences of T tokens. */
+static void step_work(const Model *m, int B, int T,
+                      PartWork work[PARTS_OF_STEP]) {
+  const Config *c = &m->c;
+  const double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers;
+  const double V = c->vocab, P = (double)m->count;
+  const double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim;
+  const double O = c->combine == COMBINE_ADD ? c->head_dim : Q;
+  const double linear = 2 * rows * L * C * (Q + 2 * K + O);
+  const double ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2);
+  const double attention = attention_flops(c, B, T);
+  const double turned = c->pos == POS_ROTARY ? 4 * L * rows * (Q + K) : 0;
+  const PartWork all[PARTS_OF_STEP] = {
+    [PART_BATCH] = {"batch", 0, 0},
+    [PART_ZERO] = {"zero gradients", 0, P},
     [PART_EMBED] = {"embed", 0, 2 * rows * C},
     [PART_NORM] = {"norms", 0, 4 * L * rows * C},
     [PART_LINEAR] = {"q, k, v, o", linear, 0},
-    [PART_ROTATE] = {"rotary", 0,
-                     c->pos == POS_ROTARY ? 4 * L * rows * (Q + K) : 0},
+    [PART_ROTATE] = {"rotary", 0, turned},
     [PART_ATTENTION] = {"attention", attention, 0},
     [PART_FFN] = {"ffn", ffn, 0},
     [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * C, 0},
@@ -598,63 +636,101 @@ static int bench_ops(Settings *s, Error *e) {
     [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
     [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
     [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
-    [PART_CLIP] = {"gradient norm", 0, P}, [PART_STEP] = {"AdamW", 0, 7 * P}};
-  double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()),
-                                         sum = 0;
-  /* part by part, round by round */
-  for (int i = -1; i < COUNT && !e->status; i++)
+    [PART_CLIP] = {"gradient norm", 0, P},
+    [PART_STEP] = {"AdamW", 0, 7 * P}};
+  memcpy(work, all, sizeof all);
+}
+
+enum { OPS_ROUNDS = 7, COPY_MOST = 1 << 25 };
+
+/* Seconds of a whole step and of each part of one, part by part, round by
+ * round. Round -1 warms up. */
+static int ops_time(Trainer *t, double took[PARTS_OF_STEP + 1][OPS_ROUNDS],
+                    Error *e) {
+  for (int i = -1; i < OPS_ROUNDS && !e->status; i++)
     for (int part = -1; part < PARTS_OF_STEP && !e->status; part++) {
       double from = seconds();
       if (part < 0)
-        trainer_step(&t, e);
+        trainer_step(t, e);
       else
-        run_part(&t, (Part)part, e);
+        run_part(t, (Part)part, e);
       if (i >= 0)
         took[part + 1][i] = seconds() - from;
     }
-  peak = fmax(peak, fma_peak(isa_best(), workers()));
-  if (!e->status) {
-    char of_peak[16];
-    double step = median(took[0], COUNT),
-           all = step_flops(&t.m, B, T) / step * 1e-9;
-    for (int part = 0; part < PARTS_OF_STEP; part++) {
-      const double rate = PART[part].flop /
-                          (A * median(took[part + 1], COUNT)) * 1e-9;
-      peak = peak_over(peak, fmax(all, rate), isa_best(), workers());
-    }
-    printf("%d thread%s; peak %.1f GFLOP/s, a copy of 256 MiB %.1f GB/s; a "
-           "step is %.0f tokens\n\n",
-           workers(), workers() > 1 ? "s" : "", peak, copy_rate(MOST),
-           (double)B * T);
-    printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share",
-           "rate, and its ratio");
-    for (int part = 0; part < PARTS_OF_STEP; part++) {
-      /* of a step, a batch */
-      const double times = part == PART_ZERO || part >= PART_CLIP ? 1 : A;
-      double each = times * median(took[part + 1], COUNT),
-             gflop = PART[part].flop / each * 1e-9,
-             gb = PART[part].numbers * sizeof(real) / each * 1e-9;
-      sum += each;
-      printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each,
-             100 * each / step);
-      if (gflop > 0)
-        printf(" %8.1f GFLOP/s %6s of the peak", gflop,
-               part_of(of_peak, gflop, peak));
-      else if (gb > 0) {
-        double memory = 0;
-        for (int try = 0; try < 8 && memory < gb; try ++)
-          memory = fmax(memory,
-                        copy_rate(at_most((idx)PART[part].numbers / 2, MOST)));
-        printf(" %8.1f GB/s    %6s of a copy", gb,
-               part_of(of_peak, gb, memory));
-      }
-      putchar('\n');
-    }
-    printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum),
-           100 * (1 - sum / step));
-    printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6s of the peak\n", "whole step",
-           1e3 * step, 100.0, all, part_of(of_peak, all, peak));
+  return e->status;
+}
+
+/* The line of a part that takes `each` of a step's seconds. */
+static void part_line(const PartWork *w, double each, double step,
+                      double peak) {
+  const double gflop = w->flop / each * 1e-9;
+  const double gb = w->numbers * sizeof(real) / each * 1e-9;
+  char ratio[16];
+  printf("%-28s %9.3f %6.1f%%", w->name, 1e3 * each, 100 * each / step);
+  if (gflop > 0)
+    printf(" %8.1f GFLOP/s %6s of the peak", gflop,
+           part_of(ratio, gflop, peak));
+  else if (gb > 0) {
+    const idx n = at_most((idx)w->numbers / 2, COPY_MOST);
+    double memory = 0;
+    for (int try = 0; try < 8 && memory < gb; try++)
+      memory = fmax(memory, copy_rate(n));
+    printf(" %8.1f GB/s    %6s of a copy", gb, part_of(ratio, gb, memory));
   }
+  putchar('\n');
+}
+
+/* The table of a step of A batches, B sequences in all. */
+static void ops_print(const Trainer *t, int A, int B, double peak,
+                      double took[PARTS_OF_STEP + 1][OPS_ROUNDS]) {
+  const int T = t->s.model.context;
+  PartWork work[PARTS_OF_STEP];
+  step_work(&t->m, B, T, work);
+  const double step = median(took[0], OPS_ROUNDS);
+  const double all = step_flops(&t->m, B, T) / step * 1e-9;
+  double sum = 0;
+  char ratio[16];
+  for (int part = 0; part < PARTS_OF_STEP; part++) {
+    const double each = A * median(took[part + 1], OPS_ROUNDS);
+    const double rate = work[part].flop / each * 1e-9;
+    peak = peak_over(peak, fmax(all, rate), isa_best(), workers());
+  }
+  printf("%d thread%s; peak %.1f GFLOP/s, a copy of 256 MiB %.1f GB/s; a "
+         "step is %.0f tokens\n\n",
+         workers(), workers() > 1 ? "s" : "", peak, copy_rate(COPY_MOST),
+         (double)B * T);
+  printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share",
+         "rate, and its ratio");
+  for (int part = 0; part < PARTS_OF_STEP; part++) {
+    /* once in a step, or in each batch */
+    const double times = part == PART_ZERO || part >= PART_CLIP ? 1 : A;
+    const double each = times * median(took[part + 1], OPS_ROUNDS);
+    sum += each;
+    part_line(&work[part], each, step, peak);
+  }
+  printf("%-28s %9.3f %6.1f%%\n", "the rest", 1e3 * (step - sum),
+         100 * (1 - sum / step));
+  printf("%-28s %9.3f %6.1f%% %8.1f GFLOP/s %6s of the peak\n", "whole step",
+         1e3 * step, 100.0, all, part_of(ratio, all, peak));
+}
+
+/* bench ops: where a step's time goes. For a part that multiplies, its rate as
+ * a ratio to the peak; for one that moves numbers from array to array, GB/s,
+ * counting every array once for reading and once for writing, as a ratio to a
+ * copy of as many; "-" where it stays above either. What the parts do not cover
+ * is sums of the residual stream, kernels phi and the like. */
+static int bench_ops(Settings *s, Error *e) {
+  double took[PARTS_OF_STEP + 1][OPS_ROUNDS];
+  Trainer t;
+  if (trainer_create(&t, s, e))
+    return e->status;
+  t.a.seen = 1; /* all threads, as in step_time */
+  const int A = s->train.accumulate, B = A * s->train.batch;
+  double peak = fma_peak(isa_best(), workers());
+  ops_time(&t, took, e);
+  peak = fmax(peak, fma_peak(isa_best(), workers()));
+  if (!e->status)
+    ops_print(&t, A, B, peak, took);
   trainer_free(&t);
   return e->status;
 }
@@ -691,8 +767,8 @@ static int bench_length(Settings *s, Error *e) {
       trainer_free(&t);
       break;
     }
-    double whole = median(step, COUNT), in = median(attn, COUNT),
-           mb = sizeof(real) * 1e-6;
+    double whole = median(step, COUNT), in = median(attn, COUNT);
+    double mb = sizeof(real) * 1e-6;
     printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole,
            1e6 * in / T, 1e6 * (whole - in) / T, mb * (double)t.a.size,
            mb * ((double)t.a.size + 4 * (double)t.m.count));
@@ -720,5 +796,7 @@ int main(int argc, char **argv) {
                          .verbs = BENCH_VERBS,
                          .other = BENCH_VERBS};
   char *all[] = {argv[0], "all", NULL};
-  return argc > 1 ? sink_main(&bench, argc, argv) : sink_main(&bench, 2, all);
+  if (argc > 1)
+    return sink_main(&bench, argc, argv);
+  return sink_main(&bench, 2, all);
 }

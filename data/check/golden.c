@@ -1,14 +1,12 @@
 /* golden.c - reads a text of an independent program's numbers and holds ours to
  * them: data/check/golden/paper.txt (test_sink.c), golden.txt (test_rows.c),
- * hf_tiny.txt
- * and hf_families.txt (the tests of ./hf).
+ * hf_tiny.txt and hf_families.txt (the tests of ./hf).
  *
  * SPDX-License-Identifier: MIT */
 
 typedef struct Golden {
   const char *path;        /* of the text, for errors */
-  /* what is left of the text, which ends in a 0 byte */
-  const char *at;
+  const char *at;          /* what is left of the text; a 0 byte ends it */
   int line;                /* of the file, from 1 */
   int changed;             /* numbers that differ by more than bound */
   long numbers;            /* compared so far */
@@ -26,8 +24,7 @@ static size_t last_line(const char *at, size_t n) {
 }
 
 /* The text, checked against its last line, "end CONFIGS LINES SUM". 0, or 1
- * with an
- * error. */
+ * with an error. */
 static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
   static const char *const TRY = "Try: git checkout data/check/golden";
   int lines = 0, told = -1, used = 0;
@@ -40,13 +37,13 @@ static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
   const char *at = (const char *)text->at;
   for (size_t i = 0; i < last; i++)
     lines += at[i] == '\n';
-  if (sscanf(at + last, "end %d %d %16llx%n", configs, &told, &sum, &used) !=
-          3 ||
-      strcmp(at + last + used, "\n"))
-    return fail(
-        e, 1,
-        "%s: expected a last line \"end CONFIGS LINES SUM\", found %.40s. %s",
-        path, size ? at + last : "nothing", TRY);
+  const int found =
+      sscanf(at + last, "end %d %d %16llx%n", configs, &told, &sum, &used);
+  if (found != 3 || strcmp(at + last + used, "\n"))
+    return fail(e, 1,
+                "%s: expected a last line \"end CONFIGS LINES SUM\", found "
+                "%.40s. %s",
+                path, size ? at + last : "nothing", TRY);
   is = hash64(0, at, last);
   if (told != lines || is != sum)
     return fail(e, 1,
@@ -90,7 +87,7 @@ static bool golden_numbers(Golden *g, int n, double *x) {
   return true;
 }
 
-/* One of our numbers beside the twin's. */
+/* Holds one of our numbers to the twin's. */
 static void golden_meet(Golden *g, double ours, double theirs, double scale,
                         const char *what) {
   double error = ours == theirs ? 0 : fabs(ours - theirs) / scale;

@@ -9,10 +9,10 @@
  * SPDX-License-Identifier: MIT
  *
  * A line for each test says its name, what was measured beside its bound, and
- * ok or FAIL. Under a FAIL stands the first statement that did not hold. A test
- * is a list of statements (`fact`, `within`), and its line shows the measured
- * number that came nearest to its bound. The exit status is 1 when a test
- * failed. */
+ * ok or FAIL. Under a FAIL stands the first statement that did not hold. A
+ * test is a list of statements (`fact`, `within`), and its line shows the
+ * measured number that came nearest to its bound. The exit status is 1 when a
+ * test failed. */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -87,9 +87,8 @@ static Error *fresh(Test *t) {
 }
 
 /* The configuration of these flags, which must be accepted; until the next
- * call.
- * (A function with ... that returns a struct loses its arguments under tcc
- * 0.9.27.) */
+ * call. (A function with ... that returns a struct loses its arguments under
+ * tcc 0.9.27.) */
 static Config *config_kept(Test *t, const char *format, ...) {
   static Config c;
   char flags[1024];
@@ -117,7 +116,8 @@ static const char *differs(const Config *a, const Config *b) {
 }
 
 /* For each row i of a table. */
-#define EACH(i, rows) for (int i = 0; i < (int)(sizeof(rows) / sizeof *(rows)); i++)
+#define EACH(i, rows) \
+    for (int i = 0; i < (int)(sizeof(rows) / sizeof *(rows)); i++)
 
 /* The next of the words at *at, and on; false after the last. */
 static bool word_next(const char **at, char word[16]) {
@@ -245,8 +245,8 @@ typedef struct Lab {
   int *ids, *targets;      /* [B,T]; the vocabulary's last id is never fed */
   const char *flags;       /* after BASE */
   int n;                   /* of those that LABS goes through, from 1 */
-  Probe *probe;            /* [L], once lab_maps has asked; and their memory */
-  real *maps;
+  Probe *probe;            /* [L], once lab_maps has asked for maps */
+  real *maps;              /* their memory */
   const struct Oracle *oracle;
 } Lab;
 
@@ -301,10 +301,8 @@ static void lab_draw(Lab *b, uint64_t seed) {
 }
 
 /* A stirred model of these flags (after BASE; a later flag wins) with
- * gradients,
- * if it has any, and B sequences of T tokens. false and a failed statement
- * where
- * it is refused. */
+ * gradients, if it has any, and B sequences of T tokens. false and a failed
+ * statement where it is refused. */
 static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
   Error *e = fresh(t);
   Config c;
@@ -325,8 +323,8 @@ static bool lab_open(Lab *b, Test *t, int B, int T, const char *flags) {
   return true;
 }
 
-/* Closes the lab and opens that of the next flags; false after the last,
- * NULL. */
+/* Closes the lab and opens that of the next flags; false after the last: NULL
+ * ends them. */
 static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
   int n = b->n;
   lab_close(b);
@@ -337,9 +335,12 @@ static bool lab_next(Lab *b, Test *t, int B, int T, const char *const *flags) {
 }
 
 /* For each of these flags, or of a list that NULL ends, a lab b of test t,
- * closed
- * at the end of its turn:    LABS(b, 2, 7, "", "--pos t5") lab_forward(&b); */
-#define LABS(b, B, T, ...) LABS_OF(b, B, T, ((const char *const[]){__VA_ARGS__, NULL}))
+ * closed at the end of its turn:
+ *
+ *   LABS (b, 2, 7, "", "--pos t5")
+ *     lab_forward(&b); */
+#define LABS(b, B, T, ...) \
+    LABS_OF(b, B, T, ((const char *const[]){__VA_ARGS__, NULL}))
 #define LABS_OF(b, B, T, list) for (Lab b = {0}; lab_next(&b, t, B, T, list);)
 
 /* Every pass from now on leaves its maps in b->probe. */
@@ -432,9 +433,8 @@ static void report(const char *name, const Test *t, double took) {
   fflush(stdout);
 }
 
-/* Is a test left out? It runs if its name begins with one of the words, or
- * there
- * are none, and with no word behind a minus. */
+/* Is a test left out? It runs if its name begins with one of the words, or if
+ * there are none, and if it begins with no word behind a minus. */
 static bool left_out(const char *name, int argc, char **argv) {
   bool out = false, named = false, wanted = false;
   for (int k = 1; k < argc; k++) {
@@ -472,8 +472,7 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv,
   }
   int passed = 0, failed = 0, skipped = 0;
   like.cores = workers();
-  /* the models are too small to share */
-  set_workers(1);
+  set_workers(1); /* the models are too small to share */
   for (int i = 0; i < n_tests && !(first && failed); i++) {
     if (left_out(tests[i].name, argc, argv))
       continue;

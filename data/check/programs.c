@@ -1,11 +1,10 @@
 /* programs.c - programs and files as a user has them, for the tests that
- * include it
- * behind harness.c.
+ * include it behind harness.c.
  *
  * SPDX-License-Identifier: MIT
  *
- * Whoever includes it defines PROGRAM before: FROM_HERE "sink", what its tests
- * run. */
+ * Whoever includes it defines PROGRAM before: FROM_HERE "sink", what its
+ * tests run. */
 
 /* Makes the checksum in a file's last 8 bytes right. */
 static void seal(Bytes *b) {
@@ -14,8 +13,8 @@ static void seal(Bytes *b) {
     b->at[b->size - 8 + i] = (unsigned char)(h >> (8 * i));
 }
 
-/* n bytes on the heap with nothing behind them, so that reading past them is
- * seen. */
+/* n bytes on the heap with nothing behind them, so that reading past them
+ * is seen. */
 static unsigned char *exactly(const void *from, size_t n) {
   unsigned char *at = zeroed((idx)n, 1);
   if (n)
@@ -43,15 +42,16 @@ static bool refused(const unsigned char *at, size_t n) {
 }
 
 /* A small world of people and things, for chapters 8 to 16. */
-static const char TALE[] = "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
-    "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | [^$y] "
-    "{then|} [verb] the [thing],\n  [$y/he] said. | \"[^a thing],\" said "
-    "[$x].\n"
+static const char TALE[] =
+    "tale = [x=who] [y=who] [4-9 line] {2: \\n [3-5 line]|}\n"
+    "line = {[^$x]|[^$x/he]} [verb] [a thing] {by [$y/his] [place]|}. | "
+    "[^$y] {then|} [verb] the [thing],\n"
+    "  [$y/he] said. | \"[^a thing],\" said [$x].\n"
     "who/he/his ~= Ann/she/her | Bob/he/his | Cid/he/his | Dot/she/her | "
-    "Eve/she/her | Finn/he/his\nverb ~= saw | took | ate | lost | found | "
-    "liked | hid\n"
-    "thing ~= apple | owl | hour | house | unicorn | box | egg | red "
-    "{coat|hat} | umbrella\n"
+    "Eve/she/her | Finn/he/his\n"
+    "verb ~= saw | took | ate | lost | found | liked | hid\n"
+    "thing ~= apple | owl | hour | house | unicorn | box | egg | "
+    "red {coat|hat} | umbrella\n"
     "place = garden | school | inn | tower\n";
 
 /* English, digits, UTF-8 and long runs. */
@@ -59,17 +59,20 @@ static const char SAMPLE[] =
     "The quick brown fox jumps over the lazy dog; the dog, being lazy, jumps "
     "over nothing.\n"
     "It's 1,024  km from here to there -- isn't it?   Yes, 12345678 "
-    "metres!!!\n\n\tthe end\n"
-    "na\xc3\xafve caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x99\x82 the "
-    "the the there then<|endoftext|>aaaa aaaaaaa aaaaaaaaa aa ==== ====== the "
-    "fox there over nothing 2024 2025 ";
+    "metres!!!\n"
+    "\n"
+    "\tthe end\n"
+    "na\xc3\xafve caf\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x99\x82 "
+    "the the the there then<|endoftext|>aaaa aaaaaaa aaaaaaaaa aa ==== ====== "
+    "the fox there over nothing 2024 2025 ";
 
 /* A shard of n ids in llm.c's form, or in nanoGPT's without a header. */
 static void shard_bytes(Bytes *out, const int32_t *ids, size_t n, bool head) {
+  const uint64_t begins[256] = {20240520, 1, n};
   Error e = {0};
   out->size = 0;
   for (int i = 0; head && i < 256; i++)
-    bytes_number(out, i == 0 ? 20240520 : i == 1 ? 1 : i == 2 ? n : 0, 4, &e);
+    bytes_number(out, begins[i], 4, &e);
   for (size_t i = 0; i < n; i++)
     bytes_number(out, (uint64_t)ids[i], 2, &e);
   if (e.status)
@@ -116,23 +119,23 @@ static int parameters_write(const char *path, const Trainer *t, Error *e) {
   return checkpoint_write(path, &bare, e);
 }
 
-static const Program READS_ALL = {.name = "sink", .open = other_open, .first = first_open};
+static const Program READS_ALL = {
+  .name = "sink", .open = other_open, .first = first_open};
 
-/* Settings of a tiny model that reads tale.tok, with these flags; false when
- * refused. */
+/* Settings of a tiny model that reads tale.tok, with these flags; false
+ * when refused. */
 static bool tiny_settings(Settings *s, const char *flags, Error *e) {
+  static const char TINY[] =
+      "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 "
+      "--warmup 5 --steps 30 --seed 3 --lr 1e-2 --quiet "
+      "--tokenizer " SCRATCH "/tale.tok --T 8 --n 10";
+  enum {
+    GROUPS = MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES
+  };
   settings_default(s);
   s->data.program = &READS_ALL;
-  settings_flags(
-      s,
-      "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup "
-      "5 --steps 30 --seed 3 --lr 1e-2 --quiet --tokenizer " SCRATCH
-      "/tale.tok --T 8 --n 10",
-      MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
-  settings_flags(s, flags,
-                 MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE |
-                     TABLES,
-                 e);
+  settings_flags(s, TINY, GROUPS, e);
+  settings_flags(s, flags, GROUPS, e);
   if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
     settings_flags(s, "--grammar " SCRATCH "/tale.grammar", DATA, e);
   if (s->train.min_lr < 0)
@@ -203,13 +206,13 @@ static double steps_of(Test *t, Trainer *r, int steps) {
   return e->status ? NAN : r->loss;
 }
 
-/* p_1 of a model overwritten by p_t, or swapped with it: what an edit only
- * says. */
+/* p_1 of a model overwritten by p_t, or swapped with it: what an edit
+ * only says. */
 static void write_positions(Model *m, int at, bool swap) {
   int C = m->c.dim, first = m->c.sink_token;
   for (int ch = 0; ch < C; ch++) {
-    real *p_1 = &m->wpe.w[first * C + ch],
-         *p_t = &m->wpe.w[(first + at - 1) * C + ch];
+    real *p_1 = &m->wpe.w[first * C + ch];
+    real *p_t = &m->wpe.w[(first + at - 1) * C + ch];
     real was = *p_1;
     *p_1 = *p_t;
     if (swap)
@@ -236,7 +239,8 @@ static double number_after(const char *text, const char *phrase, int k) {
 
 /* What a program said, each with a 0 behind it, and its exit status. */
 typedef struct Ran {
-  int status; Bytes out, err;
+  int status;
+  Bytes out, err;
 } Ran;
 
 static void ran_free(Ran *r) {
@@ -271,8 +275,8 @@ static Ran ran(const char *program, const char *words) {
 
 static Ran sink(const char *words) { return ran(PROGRAM, words); }
 
-/* It fails with this status and one line of help on stderr, and says nothing on
- * stdout. */
+/* It fails with this status and one line of help on stderr, and says nothing
+ * on stdout. */
 static void sink_fails(Test *t, const char *words, int status,
                        const char *said) {
   Ran r = sink(words);
@@ -299,8 +303,8 @@ static bool sink_does(Test *t, const char *words, Ran *r) {
   return r->status == 0;
 }
 
-/* What it printed, "" where it did not end well; the last four of these
- * stay. */
+/* What it printed, "" where it did not end well; the last four of
+ * these stay. */
 static const char *said(Test *t, const char *format, ...) {
   static Ran kept[4];
   static int turn;
@@ -311,8 +315,8 @@ static const char *said(Test *t, const char *format, ...) {
   return sink_does(t, words, r) ? (const char *)r->out.at : "";
 }
 
-/* It ends with this status; `said` is in a |, what it printed, a | and what
- * went to stderr. */
+/* It ends with this status, and `said` is in what it wrote: a |, what went to
+ * stdout, a | and what went to stderr. */
 static void answers(Test *t, const char *program, const char *words, int status,
                     const char *said) {
   Ran r = ran(program, words);
@@ -328,7 +332,7 @@ static void answers(Test *t, const char *program, const char *words, int status,
   ran_free(&r);
 }
 
-/* A file if it is there; a copy of a program runs too. */
+/* Copies a file if it is there; the copy of a program runs, too. */
 static void file_copy(Test *t, const char *from, const char *to) {
   Bytes *b = bytes_of(t);
   if (!file_read(from, b, fresh(t)) && !file_write(to, b->at, b->size, &t->e))
@@ -341,21 +345,59 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
   make_folder(AWAY);
   make_folder(AWAY "/data");
   make_folder(AWAY "/out");
-  if (make_folder(AWAY "/" SCRATCH), chdir(AWAY))
+  make_folder(AWAY "/" SCRATCH);
+  if (chdir(AWAY))
     exit(1);
   answers(t, "." FROM_HERE "." FROM_HERE "." PROGRAM, words, 0, said);
   if (chdir("../../.."))
     exit(1);
 }
 
-/* The rows of data/check/usage.txt: status, program, words, and a part of the
- * answer; a line is a comment or a row. And every page of help has at most 80
- * columns, and is found by `help VERB`, `VERB --help`, `VERB -h`. */
-static void usage_hold(Test *t, const Program *program) {
-  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "list"},
-                           *const PROGRAMS[] = {"sink", "paper", "hf"};
-  int ours = 0;
+/* A row of data/check/usage.txt holds. Is it one of this program? */
+static bool usage_row(Test *t, char *line) {
+  static const char *const PROGRAMS[] = {"sink", "paper", "hf"};
+  char name[16] = "", *part = strstr(line, " => "), *to;
+  int status = 0, at = 0;
+  bool known = false;
+  sscanf(line, "%d %15s %n", &status, name, &at);
+  EACH (i, PROGRAMS)
+    known |= !strcmp(name, PROGRAMS[i]);
+  fact(t, part && known && at, "data/check/usage.txt: %s", line);
+  if (t->wrong || !part || strcmp(name, &PROGRAM[2]))
+    return false;
+  *part = 0;
+  part += 4;
+  while ((to = strstr(part, "\\n")) != NULL) {
+    memmove(to, to + 1, strlen(to));
+    *to = '\n';
+  }
+  if (status)
+    sink_fails(t, line + at, status, part);
+  else
+    fact(t, strstr(said(t, line + at, SCRATCH), part) != NULL, "%s: no %s",
+         line + at, part);
+  return true;
+}
+
+/* A page of help has at most 80 columns, and each flag once. */
+static void help_page(Test *t, const char *name, const char *page) {
   char flag[40];
+  for (size_t n; (n = strcspn(page, "\n")) > 0 || *page;
+       page += n + (page[n] != 0)) {
+    fact(t, n <= 80, "%.100s: over 80 columns", page);
+    snprintf(flag, sizeof flag, "\n%.*s ",
+             (int)(2 + strcspn(page + (n > 2) * 2, " \n")), page);
+    fact(t, strncmp(page, "  --", 4) || !strstr(page, flag), "%s: %stwice",
+         name, flag + 1);
+  }
+}
+
+/* The rows of data/check/usage.txt: status, program, words, and a part of the
+ * answer; a line is a comment or a row. And every page of help is found by
+ * `help VERB`, `VERB --help`, `VERB -h`. */
+static void usage_hold(Test *t, const Program *program) {
+  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "list"};
+  int ours = 0;
   if (no_binary(t))
     return;
   scratch_open();
@@ -364,56 +406,26 @@ static void usage_hold(Test *t, const Program *program) {
        !file_read("data/check/usage.txt", rows, fresh(t)) &&
            !bytes_add(rows, "", 1, &t->e),
        "rows");
-  for (char *line = strtok((char *)rows->at, "\n"), *part, *to; line;
-       line = strtok(NULL, "\n")) {
-    char name[16] = "";
-    int status = 0, at = 0;
-    bool known = false;
-    if (*line == '#')
-      continue;
-    sscanf(line, "%d %15s %n", &status, name, &at);
-    EACH (i, PROGRAMS)
-      known |= !strcmp(name, PROGRAMS[i]);
-    fact(t, (part = strstr(line, " => ")) && known && at,
-         "data/check/usage.txt: %s", line);
-    if (t->wrong || !part || strcmp(name, &PROGRAM[2]))
-      continue;
-    ours++;
-    *part = 0;
-    part += 4;
-    while ((to = strstr(part, "\\n")) != NULL) {
-      memmove(to, to + 1, strlen(to));
-      *to = '\n';
-    }
-    if (status)
-      sink_fails(t, line + at, status, part);
-    else
-      fact(t, strstr(said(t, line + at, SCRATCH), part) != NULL, "%s: no %s",
-           line + at, part);
-  }
+  for (char *line = strtok((char *)rows->at, "\n"); line;
+       line = strtok(NULL, "\n"))
+    if (*line != '#')
+      ours += usage_row(t, line);
   fact(t, ours > 16, "%d rows for " PROGRAM, ours);
   for (int k = -1; k < 0 || program->verbs[k].name; k++) {
+    const char *name = k < 0 ? "" : program->verbs[k].name;
     for (int i = 0; i < 4 - (k >= 0 || program != &SINK); i++) {
-      const char *name = k < 0 ? "" : program->verbs[k].name,
-                 *page = said(t, FORMS[i], name);
+      const char *page = said(t, FORMS[i], name);
       fact(t,
            strstr(page, name) &&
                (i > 2 || !strcmp(page, said(t, FORMS[0], name))),
            "%s", name);
-      for (size_t n; (n = strcspn(page, "\n")) > 0 || *page;
-           page += n + (page[n] != 0)) {
-        fact(t, n <= 80, "%.100s: over 80 columns", page);
-        snprintf(flag, sizeof flag, "\n%.*s ",
-                 (int)(2 + strcspn(page + (n > 2) * 2, " \n")), page);
-        fact(t, strncmp(page, "  --", 4) || !strstr(page, flag), "%s: %stwice",
-             name, flag + 1);
-      }
+      help_page(t, name, page);
     }
   }
 }
 
-/* What a file holds, and a 0 behind it; a failed statement where it cannot be
- * read. */
+/* What a file holds, and a 0 behind it; a failed statement where it cannot
+ * be read. */
 static Bytes *file_of(Test *t, const char *path) {
   Bytes *b = bytes_of(t);
   Error e = {0};
@@ -456,6 +468,12 @@ static bool files_same(const char *path, const char *other) {
   return same;
 }
 
+/* What stands behind the next such character; NULL where there is none. */
+static const char *text_behind(const char *text, char c) {
+  const char *at = strchr(text, c);
+  return at ? at + 1 : NULL;
+}
+
 /* A CSV file's number in `row`, counted from 1, of the column so named; NaN if
  * there is none. */
 static double csv_number(Test *t, const char *path, int row, const char *name) {
@@ -471,9 +489,9 @@ static double csv_number(Test *t, const char *path, int row, const char *name) {
     }
   }
   for (int i = 0; i < row && line; i++)
-    line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+    line = text_behind(line, '\n');
   for (int i = 0; i < column && line; i++)
-    line = (line = strchr(line, ',')) ? line + 1 : NULL;
+    line = text_behind(line, ',');
   return line && *line && column >= 0 ? strtod(line, NULL) : NAN;
 }
 
@@ -490,11 +508,14 @@ static Trainer *trainer_of(Test *t, const char *flags) {
 
 /* The bytes of a checkpoint, written and read back through the disk. */
 static Bytes *checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
-  int status = (with_moments
-                    ? checkpoint_write
-                    : parameters_write)(SCRATCH "/model.ckpt", r, fresh(t));
-  fact(t, !status, "%s", t->e.text);
-  return file_of(t, SCRATCH "/model.ckpt");
+  static const char PATH[] = SCRATCH "/model.ckpt";
+  Error *e = fresh(t);
+  if (with_moments)
+    checkpoint_write(PATH, r, e);
+  else
+    parameters_write(PATH, r, e);
+  fact(t, !e->status, "%s", e->text);
+  return file_of(t, PATH);
 }
 
 /* Settings of a command line whose words these are, over tiny_settings. */
@@ -537,8 +558,8 @@ static Sinks evaluated(Test *t, Settings *s) {
  * is answered by ./sink in one line with the program that has it. Of a verb's
  * own flags its help tells. */
 static void sink__names_programs(Test *t) {
-  static const char *const OF_SINK[] = {"train", "eval", "run", "dump",
-                                        "check"};
+  static const char *const OF_SINK[] = {
+    "train", "eval", "run", "dump", "check"};
   int flags = 0, rows = 0;
   char words[200], word[VALUE_ROOM];
   Bytes *help[5];
@@ -586,12 +607,14 @@ static void sink__names_programs(Test *t) {
   note(t, "%d flags, %d rows", flags, rows);
 }
 
-/* How ./sink and ./paper evaluate the model of a test, on the texts of
- * tale_open. */
+/* How ./sink and ./paper evaluate the model of a test, on the texts
+ * of tale_open. */
 #define OF_TALE " --tokenizer " SCRATCH "/tale.tok "
-#define EVALUATED "eval " SCRATCH "/m.ckpt --T 8 --n 5 --text " SCRATCH "/tale.txt" OF_TALE
+#define EVALUATED \
+    "eval " SCRATCH "/m.ckpt --T 8 --n 5 --text " SCRATCH "/tale.txt" OF_TALE
 #define EVAL_NINE EVALUATED "--force --T 12 --n 9"
 
 #define SMALL_SIZE \
-    " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
+    " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 " \
+    "--context 16 --batch 2 "
 #define SMALL_RUN " --force --text " SCRATCH "/tale.txt" SMALL_SIZE

@@ -1,16 +1,17 @@
-/* rows.c - rows beyond the paper's for the tests that include it behind ./hf
- * and
- * test_sink.c, which know them all: the slow model of later papers' rows and of
- * published models' fields and blocks; and a covering array of every axis.
+/* rows.c - rows beyond the paper's for the tests that include it behind
+ * ./hf and test_sink.c, which know them all: the slow model of later
+ * papers' rows and of published models' fields and blocks; and a covering
+ * array of every axis.
  *
  * SPDX-License-Identifier: MIT */
 
-_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 5 && NORM_ROWS == 3
-               && ACT_ROWS == 8 && PLACE_ROWS == 4 && COMBINE_ROWS == 2
-               && KERNEL_ROWS == 3 && SIM_ROWS - SIM_SOFTPICK == 5
-               && NORMALIZER_ROWS == 5
-               && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
-               && SHIFT_ROWS == 3 && GATE_ROWS == 5, "a row is missing");
+_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 5 &&
+                   NORM_ROWS == 3 && ACT_ROWS == 8 && PLACE_ROWS == 4 &&
+                   COMBINE_ROWS == 2 && KERNEL_ROWS == 3 &&
+                   SIM_ROWS - SIM_SOFTPICK == 5 && NORMALIZER_ROWS == 5 &&
+                   EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2 &&
+                   SHIFT_ROWS == 3 && GATE_ROWS == 5,
+               "a row is missing");
 
 /* ----------
  * 1  The slow model, in the order of a forward */
@@ -30,7 +31,7 @@ static void rows_embed(const Slow *s, int id, double *h) {
     memcpy(h, e, (size_t)E * sizeof *h);
 }
 
-/* DyT. */
+/* The norm of a row, DyT too. */
 static void rows_norm(const Slow *s, const char *name, double *y,
                       const double *x) {
   char slope[40], bias[40];
@@ -40,8 +41,8 @@ static void rows_norm(const Slow *s, const char *name, double *y,
   }
   snprintf(slope, sizeof slope, "%s.a", name);
   snprintf(bias, sizeof bias, "%s.b", name);
-  const real *a = named(s->m, slope), *g = named(s->m, name),
-             *b = named(s->m, bias);
+  const real *a = named(s->m, slope), *g = named(s->m, name);
+  const real *b = named(s->m, bias);
   for (int i = 0; i < s->m->c.dim; i++)
     y[i] = tanh((double)a[0] * x[i]) * (double)g[i] + (double)b[i];
 }
@@ -66,30 +67,32 @@ static void rows_rms(const Config *c, int n, double *x, const real *g) {
   memcpy(x, y, (size_t)n * sizeof *y);
 }
 
-/* Gates of values; QK-norm. */
+/* The gates of row n's values, and QK-norm of its queries and keys: of each
+ * head, or of all together. */
 static void rows_heads(Slow *s, int l, int n, const double *x) {
   const Config *c = &s->m->c;
-  int D = c->head_dim, H = c->heads, K = c->kv_heads, whole = c->qk_whole;
-  double *q = slow_at(s, s->q, l, n, H * D), *k = slow_at(s, s->k, l, n, K * D);
-  for (int u = 0; u < K * D && c->gate == GATE_VALUE; u++)
-    slow_at(s, s->v, l, n, K * D)[u] *= rows_gate(s, l, u, x);
-  for (int h = 0; h < H && c->qk_norm; h += whole ? H : 1)
-    rows_rms(c, whole ? H * D : D, q + h * D, slow_w(s, l, "qnorm"));
-  for (int h = 0; h < K && c->qk_norm; h += whole ? K : 1)
-    rows_rms(c, whole ? K * D : D, k + h * D, slow_w(s, l, "knorm"));
+  int D = c->head_dim, Q = c->heads * D, K = c->kv_heads * D;
+  int q_wide = c->qk_whole ? Q : D, k_wide = c->qk_whole ? K : D;
+  double *q = slow_at(s, s->q, l, n, Q), *k = slow_at(s, s->k, l, n, K);
+  for (int u = 0; u < K && c->gate == GATE_VALUE; u++)
+    slow_at(s, s->v, l, n, K)[u] *= rows_gate(s, l, u, x);
+  for (int u = 0; u < Q && c->qk_norm; u += q_wide)
+    rows_rms(c, q_wide, q + u, slow_w(s, l, "qnorm"));
+  for (int u = 0; u < K && c->qk_norm; u += k_wide)
+    rows_rms(c, k_wide, k + u, slow_w(s, l, "knorm"));
 }
 
+/* The pair that turns so many times in the original length: YaRN's bounds. */
 static double slow_pair(const Config *c, double turns) {
   double wide = c->rope_original / (turns * 2 * acos(-1));
   return c->rotary_dims * log(wide) / (2 * log(c->rope_base));
 }
 
 /* Llama 3.1's rule as its authors state it, in wavelengths; a third of it is a
- * ramp.
- * Yarn's ramp is by pairs. */
+ * ramp. YaRN's ramp is by pairs. */
 static double slow_frequency(const Config *c, int p) {
-  double w = pow(c->rope_base, -2.0 * p / c->rotary_dims),
-         wave = 2 * acos(-1) / w;
+  double w = pow(c->rope_base, -2.0 * p / c->rotary_dims);
+  double wave = 2 * acos(-1) / w;
   if (c->rope_scaling == ROPE_NONE)
     return w;
   if (c->rope_scaling == ROPE_LINEAR)
@@ -106,6 +109,7 @@ static double slow_frequency(const Config *c, int p) {
   return (1 - smooth) * w / c->rope_factor + smooth * w;
 }
 
+/* The window of block l, 0: none. */
 static int slow_window(const Config *c, int l) {
   bool named_one = !c->window_period ||
                    l % c->window_period == c->window_offset;
@@ -117,11 +121,15 @@ static void rows_rotate(const Slow *s, int l, double *x, int n) {
   int half = c->rotary_dims / 2;
   bool apart = c->rope_pairing == PAIR_HALF, local = c->rope_local > 0;
   for (int p = 0; p < half && c->pos == POS_ROTARY; p++) {
-    double *u = x + (apart ? p : 2 * p), *v = apart ? u + half : u + 1,
-           was = *u;
+    double *u = x + 2 * p, *v = u + 1;
     double angle = n * slow_frequency(c, p);
+    if (apart) {
+      u = x + p;
+      v = u + half;
+    }
     if (local && slow_window(c, l))
       angle = n * pow(c->rope_local, -2.0 * p / c->rotary_dims);
+    const double was = *u;
     *u = was * cos(angle) - *v * sin(angle);
     *v = was * sin(angle) + *v * cos(angle);
   }
@@ -133,25 +141,29 @@ static bool rows_sees(const Config *c, int l, int i, int j) {
   return slow_sees(&own, l, i, j);
 }
 
-/* A key's score is divided, capped, scaled and shifted; * may have another
- * one. */
+/* A key's score is divided, capped, scaled and shifted; that of * may be
+ * another. */
 static double rows_any_score(const Slow *s, int l, int h, int i, int column) {
   const Config *c = &s->m->c;
   int D = c->head_dim, keys = 0, j = column - (c->extra != EXTRA_NONE);
   bool local = c->rope_local > 0 && slow_window(c, l) &&
                c->rope_scaling == ROPE_YARN;
-  double divisor = c->score_divisor > 0 && !local ? c->score_divisor : D;
-  double root = sqrt(D / divisor) / (c->score_by_layer ? l + 1 : 1);
+  double divisor = D, root;
+  if (c->score_divisor > 0 && !local)
+    divisor = c->score_divisor;
+  root = sqrt(D / divisor);
+  if (c->score_by_layer)
+    root /= l + 1;
   for (int k = 0; k < s->N; k++)
     keys += rows_sees(c, l, i, k);
   if (j < 0 && c->extra == EXTRA_LOGN)
     return log(keys);
   if (j < 0 && c->extra == EXTRA_LOGIT && !slow_w(s, l, "logit"))
     return c->extra_logit;
-  double z = slow_score(s, l, h, i, column),
-         bias = j < 0 ? 0 : slow_bias(s, h, i, j);
+  double z = slow_score(s, l, h, i, column);
   if (j < 0)
     return c->extra == EXTRA_LOGIT ? z : z * root;
+  const double bias = slow_bias(s, h, i, j);
   z = (z - bias) * root + bias;
   if (c->soft_cap > 0)
     z = c->soft_cap * tanh(z / c->soft_cap);
@@ -165,13 +177,12 @@ static double rows_any_score(const Slow *s, int l, int h, int i, int column) {
 }
 
 /* Is key j of row i among those that --sparse-top keeps? Its block is, when
- * fewer
- * than K blocks come before it: a forced one first, then by mean, then by
- * place. */
+ * fewer than sparse_top blocks come before it: a forced one first, then by
+ * mean, then by place. */
 static bool rows_chosen(const Slow *s, int l, int h, int i, int j) {
   const Config *c = &s->m->c;
-  int extra = c->extra != EXTRA_NONE,
-      size = c->sparse_block ? c->sparse_block : 1;
+  int extra = c->extra != EXTRA_NONE;
+  int size = c->sparse_block ? c->sparse_block : 1;
   int before = 0, first = c->sink_token / size;
   double sum[LONG_LAB] = {0}, rank[LONG_LAB];
   int keys[LONG_LAB] = {0};
@@ -235,18 +246,18 @@ static void rows_softpick(int n, const double *z, Scores *r) {
 /* Rectified and relu, and any similarity over the number of keys. */
 static void rows_further(const Config *c, int n, int keys, const double *z,
                          Scores *r) {
-  long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0,
-                                         p = c->pnorm;
-  long double e = c->sim == SIM_RECTIFIED || c->sim == SIM_EXP
-                      ? 0
-                      : (long double)(real)1e-8;
+  long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0;
+  long double p = c->pnorm, e = (long double)(real)1e-8;
+  if (c->sim == SIM_RECTIFIED || c->sim == SIM_EXP)
+    e = 0;
   for (int j = 0; j < n; j++) {
     s[j] = ds[j] = 0;
     if (z[j] > -INFINITY)
       s[j] = rows_sim(c->sim, z[j], 0, &ds[j]);
     sum += s[j];
     size += fabsl(s[j]);
-    power += p != 0 ? powl(fabsl(s[j]), p) : 0;
+    if (p != 0)
+      power += powl(fabsl(s[j]), p);
   }
   r->Z = 1;
   if (c->normalizer == NORMALIZER_SUM)
@@ -271,19 +282,23 @@ static void rows_further(const Config *c, int n, int keys, const double *z,
   }
 }
 
-/* Sparsemax and 1.5-entmax: tau by bisection. dz = g (da - mean): s'/Z is g. */
+/* Sparsemax and 1.5-entmax: tau by bisection. dz = g (da - mean): s'/Z is g.
+ * x is z, and half of it for entmax, whose weights are squares. */
 static void rows_threshold(const Config *c, int n, const double *z, Scores *r) {
   bool squares = c->sim == SIM_ENTMAX;
-  long double top = -INFINITY, low, high;
-  for (int j = 0; j < n; j++)
-    top = fmaxl(top, squares ? (long double)z[j] / 2 : z[j]);
+  long double x[LONG_LAB], top = -INFINITY, low, high;
+  for (int j = 0; j < n; j++) {
+    x[j] = z[j];
+    if (squares)
+      x[j] /= 2;
+    top = fmaxl(top, x[j]);
+  }
   low = top - 1;
   high = top;
   for (int turn = 0; turn < 200; turn++) {
     long double tau = (low + high) / 2, sum = 0;
     for (int j = 0; j < n; j++) {
-      long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - tau,
-                                0);
+      long double above = fmaxl(x[j] - tau, 0);
       sum += squares ? above * above : above;
     }
     if (sum > 1)
@@ -293,15 +308,14 @@ static void rows_threshold(const Config *c, int n, const double *z, Scores *r) {
   }
   r->Z = 1;
   for (int j = 0; j < n; j++) {
-    long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - low,
-                              0);
+    long double above = fmaxl(x[j] - low, 0);
     r->a[j] = r->m[j] = squares ? above * above : above;
     r->deriv[j] = squares ? above : above > 0;
     r->dlogz[j] = 0;
   }
 }
 
-/* Clipped weights do not change m. */
+/* The weights of a row. Clipped ones do not change m. */
 static void rows_row(const Config *c, int n, int keys, const double *z,
                      Scores *r) {
   long double spread = c->clip_high - c->clip_low;
@@ -319,7 +333,7 @@ static void rows_row(const Config *c, int n, int keys, const double *z,
     r->a[j] = fminl(fmaxl(spread * r->a[j] + c->clip_low, 0), 1);
 }
 
-/* XSA, v+, the head's scale, its gate, its norm. */
+/* What becomes of a head's output o: XSA, v+, its scale, its gate, its norm. */
 static void rows_leave(const Slow *s, int l, int h, int i, double *o,
                        const double *x) {
   const Config *c = &s->m->c;
@@ -346,8 +360,7 @@ static void rows_leave(const Slow *s, int l, int h, int i, double *o,
 }
 
 /* What Mamba makes of its input row by row: x and z, the convolved and
- * activated a,
- * step sizes dt, and b and c. */
+ * activated a, step sizes dt, and b and c. */
 typedef struct Mixed {
   int I, M, N;
   double *xz, *a, *dt, *bc;    /* [N,2I] [N,I] [N,I] [N,2M] */
@@ -400,19 +413,19 @@ static double slow_mamba_sum(const Slow *s, int l, const Mixed *x, int t,
 }
 
 /* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s
- * before
- * it is written out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and
- * summed. */
+ * before it is written out and summed,
+ *
+ *   c_t b_s dt_s a_s e^(A (dt_(s+1) + .. + dt_t)) */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
-  int C = s->m->c.dim, N = s->N, I = s->m->c.mamba_inner,
-      M = s->m->c.mamba_state;
-  Mixed x = {I,
-             M,
-             N,
-             room((idx)N * 2 * I),
-             room((idx)N * I),
-             room((idx)N * I),
-             room((idx)N * 2 * M)};
+  const Config *c = &s->m->c;
+  int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state;
+  Mixed x = {.I = I,
+             .M = M,
+             .N = N,
+             .xz = room((idx)N * 2 * I),
+             .a = room((idx)N * I),
+             .dt = room((idx)N * I),
+             .bc = room((idx)N * 2 * M)};
   double *out = room(I);
   for (int t = 0; t < N; t++) {
     slow_mamba_row(s, l, &x, t, u);
@@ -444,8 +457,7 @@ static void slow_expert(const Slow *s, int l, int e, double *y,
 }
 
 /* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top`
- * others
- * beat. */
+ * others beat. */
 static void slow_experts(const Slow *s, int l, double *y, const double *x) {
   const Config *c = &s->m->c;
   int X = c->experts, C = c->dim;
@@ -470,6 +482,7 @@ static void slow_experts(const Slow *s, int l, double *y, const double *x) {
   free(p);
 }
 
+/* Does block l attend? Else it is Mamba. */
 static bool slow_attends(const Config *c, int l) {
   return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -501,9 +514,8 @@ static void rows_block(Slow *s, int l, double *y, const double *x) {
   int C = c->dim, N = s->N;
   bool post = c->place == PLACE_POST, sandwich = c->place == PLACE_SANDWICH;
   bool before = !post && !c->behind_only;
-  double *in = room((idx)N * C), *o = room((idx)N * C), h[WIDE_LAB],
-         u[WIDE_LAB];
-  double f[WIDE_LAB], g[WIDE_LAB];
+  double *in = room((idx)N * C), *o = room((idx)N * C);
+  double h[WIDE_LAB], u[WIDE_LAB], f[WIDE_LAB], g[WIDE_LAB];
   for (int n = 0; n < N; n++)
     rows_norm_of(s, before, l, 1, in + n * C, x + n * C);
   if (slow_attends(c, l))
@@ -517,19 +529,22 @@ static void rows_block(Slow *s, int l, double *y, const double *x) {
       h[i] += x[n * C + i];
     if (post)
       rows_norm_of(s, true, l, 1, u, h);
+    else if (c->place == PLACE_PARALLEL)
+      rows_norm_of(s, before, l, 2, u, x + n * C);
     else
-      rows_norm_of(s, before, l, 2, u,
-                   c->place == PLACE_PARALLEL ? x + n * C : h);
+      rows_norm_of(s, before, l, 2, u, h);
     rows_second(s, l, f, u);
     rows_norm_of(s, sandwich, l, 4, g, f);
+    const double *stream = post ? u : h;
     for (int i = 0; i < C; i++)
-      sum[i] = (post ? u[i] : h[i]) + g[i];
+      sum[i] = stream[i] + g[i];
     rows_norm_of(s, post, l, 2, y + n * C, sum);
   }
   free(in);
   free(o);
 }
 
+/* The logits y [V] of a row x [C]. */
 static void rows_logits(const Slow *s, const double *x, double *y) {
   const Config *c = &s->m->c;
   int E = c->embed_dim, V = c->vocab;
@@ -541,8 +556,10 @@ static void rows_logits(const Slow *s, const double *x, double *y) {
     memcpy(out, x, (size_t)E * sizeof *out);
   for (int v = 0; v < V; v++) {
     y[v] = 0;
-    for (int i = 0; i < E; i++)
-      y[v] += out[i] * (double)(c->tied ? wte[v * E + i] : wcls[i * V + v]);
+    for (int i = 0; i < E; i++) {
+      const real w = c->tied ? wte[v * E + i] : wcls[i * V + v];
+      y[v] += out[i] * (double)w;
+    }
     if (c->logit_cap > 0)
       y[v] = c->logit_cap * tanh(y[v] / c->logit_cap);
   }
@@ -575,10 +592,9 @@ static bool rows_zero(const Lab *b, const Tensor *x, double *most) {
   }
   *most = 1e-12;
   bool scales = !one && (!clamp || over == rows);
-  bool forgets = (c->sim == SIM_EXP
-                      ? scales
-                      : c->sim == SIM_RECTIFIED || config_thresholds(c)) &&
-                 !c->extra;
+  bool forgets = scales; /* a number that is added to all scores of a row */
+  if (c->sim != SIM_EXP)
+    forgets = c->sim == SIM_RECTIFIED || config_thresholds(c);
   bool multiple = (c->sim == SIM_IDENTITY || c->sim == SIM_RELU) && scales &&
                   !c->shift && (!c->extra || c->extra == EXTRA_ZERO);
   if (!strcmp(last, ".cscale")) {
@@ -587,18 +603,19 @@ static bool rows_zero(const Lab *b, const Tensor *x, double *most) {
   }
   bool as_it_is = !(c->soft_cap > 0) && !c->qk_norm &&
                   c->kernel == KERNEL_IDENTITY && c->pos != POS_ROTARY;
-  return forgets &&
+  return forgets && !c->extra &&
          (!strcmp(last, ".sbias") || (!strcmp(last, ".bk") && as_it_is));
 }
 
 static bool rows_faint(const Config *c) { return c->sim >= SIM_SOFTPICK; }
 
-/* Softpick's largest score is a constant to its backward: that shows as e /
- * Z. */
+/* Softpick's largest score is a constant to its backward, which shows as
+ * e / Z. */
 static double rows_slack(const Config *c) {
   return c->sim == SIM_SOFTPICK ? 20 : 1;
 }
 
+/* A step by Muon; false where it does not take the tensor. */
 static bool rows_muon(Lab *b, const Tensor *x, const Step *s, real *first) {
   static real scratch[1 << 12];
   if (!muon_room(&b->m, x))
@@ -619,17 +636,17 @@ static const RowKind *rows_kind(const Config *c) {
 }
 
 static const Oracle ALL_ROWS = {
-    rows_zero, rows_faint, rows_slack, rows_muon, rows_embed, rows_norm, rows_heads,
-    rows_rotate, rows_sees, rows_score, rows_row, rows_kind, slow_value, rows_leave,
-    rows_block, rows_logits};
+  rows_zero, rows_faint, rows_slack, rows_muon, rows_embed, rows_norm,
+  rows_heads, rows_rotate, rows_sees, rows_score, rows_row, rows_kind,
+  slow_value, rows_leave, rows_block, rows_logits};
 
 /* ----------
- * 3  A covering array: configurations among which every pair of rows of any two
- *    axes occurs,
- *      unless config_resolve refuses every way to complete the pair. A row is
- *      the flags that choose it; an axis without rows has the words of its
- *      option. The rules of config_resolve name the axes of two groups, and
- *      none names both. */
+ * 3  A covering array
+ *
+ * Configurations among which every pair of rows of any two axes occurs, unless
+ * config_resolve refuses every way to complete the pair. A row is the flags
+ * that choose it; an axis without rows has the words of its option. The rules
+ * of config_resolve name the axes of two groups, and none names both. */
 
 enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS, MOST_ROWS = 12 };
 
@@ -639,7 +656,7 @@ typedef struct CoverAxis {
   const char *rows[MOST_ROWS];
 } CoverAxis;
 
-/* it leaves a lone row rounding alone */
+/* --norm-eps is large beside xsa, which leaves a lone row rounding alone. */
 static const CoverAxis AXES[] = {
   {"pos", AXIS_WIDTHS, {NULL}},
   {"rotary-dims", AXIS_WIDTHS, {"", "--rotary-dims 2"}},
@@ -666,10 +683,13 @@ static const CoverAxis AXES[] = {
   {"score-divisor", AXIS_FREE, {"", "--score-divisor 9"}},
   {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}},
   {"combine", AXIS_FREE, {NULL}},
-  {"kernel", AXIS_SCORES, {NULL}}, {"sim", AXIS_SCORES, {NULL}},
+  {"kernel", AXIS_SCORES, {NULL}},
+  {"sim", AXIS_SCORES, {NULL}},
   {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
-      "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
-      "--normalizer pnorm --pnorm 3", "--normalizer count"}},
+                               "--normalizer pnorm --pnorm 0.5",
+                               "--normalizer pnorm --pnorm 2",
+                               "--normalizer pnorm --pnorm 3",
+                               "--normalizer count"}},
   {"clip", AXIS_SCORES, {"", "--clip-low -0.02 --clip-high 1.2"}},
   {"sparse", AXIS_FREE, {"", "--sparse-top 3",
                          "--sparse-top 2 --sparse-block 2",
@@ -684,7 +704,7 @@ static const CoverAxis AXES[] = {
   {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}},
   {"extra-order", AXIS_FREE, {NULL}},
   {"extra-value", AXIS_SCORES, {"", "--extra-value e1 --extra-norm 2",
-                           "--extra-value ones --extra-norm 3"}},
+                                "--extra-value ones --extra-norm 3"}},
   {"vbias", AXIS_FREE, {"", "--vbias"}},
   {"sink-token", AXIS_FREE, {"", "--sink-token", "--sink-token 3"}},
   {"gate", AXIS_FREE, {NULL}},
@@ -694,8 +714,8 @@ static const CoverAxis AXES[] = {
   {"xsa", AXIS_FREE, {"", "--xsa --norm-eps 0.1"}},
   {"window", AXIS_FREE, {"", "--window 3"}},
   {"window-period", AXIS_FREE, {"", "--window-period 2 --window-offset 1",
-                           "--window-period 3 --window-offset 1 "
-                           "--window-others"}},
+                                "--window-period 3 --window-offset 1 "
+                                "--window-others"}},
   {"prefix", AXIS_FREE, {"", "--prefix 1", "--prefix 3"}},
   {"kv-heads", AXIS_FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
   {"heads", AXIS_WIDTHS, {"", "--heads 4"}},
@@ -707,15 +727,14 @@ typedef struct Pick { int row[N_AXES]; } Pick;
 typedef struct Cover {
   Pick pick[MOST_CONFIGS];
   int n, pairs, refused, covered;
-  int rows[N_AXES];                                    /* of each axis */
-  /* a < b; 1 covered, 2 refused */
+  int rows[N_AXES];                      /* of each axis */
+  /* of rows i of axis a and j of axis b, a < b: 1 covered, 2 refused */
   char seen[N_AXES][MOST_ROWS][N_AXES][MOST_ROWS];
-  /* of every pick; NULL after the last */
-  char *flags[MOST_CONFIGS + 1];
-  /* of every row beside the defaults */
-  char *axis[N_AXES * MOST_ROWS + 1];
+  char *flags[MOST_CONFIGS + 1];         /* of every pick; NULL ends them */
+  char *axis[N_AXES * MOST_ROWS + 1];    /* of each row beside the defaults */
 } Cover;
 
+/* The flags of row i of axis a; NULL after the last. */
 static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
   char word[VALUE_ROOM];
   if (AXES[a].rows[0])
@@ -741,14 +760,16 @@ static int axis_rows(int a) {
 }
 
 static void pick_flags(const Pick *p, char *text, size_t size) {
+  const char *between = "";
   size_t used = 0;
   text[0] = 0;
   for (int a = 0; a < N_AXES; a++) {
     char axis[2 * VALUE_ROOM];
     const char *row = axis_flags(a, p->row[a], axis);
-    if (*row)
-      used += (size_t)snprintf(text + used, size - used, "%s%s",
-                               used ? " " : "", row);
+    if (!*row)
+      continue;
+    used += (size_t)snprintf(text + used, size - used, "%s%s", between, row);
+    between = " ";
   }
 }
 
@@ -810,10 +831,11 @@ static bool candidate(const Cover *v, Pick *p, Rng *r, int a, int i, int b,
   bool set[N_AXES];
   for (int tries = 0; tries < 2000; tries++) {
     for (int x = 0; x < N_AXES; x++) {
-      set[x] = AXES[x].group != AXIS_FREE || x == a || x == b;
-      p->row[x] = AXES[x].group != AXIS_FREE
-                      ? (int)rng_below(r, (uint64_t)v->rows[x])
-                      : 0;
+      const bool ruled = AXES[x].group != AXIS_FREE;
+      set[x] = ruled || x == a || x == b;
+      p->row[x] = 0;
+      if (ruled)
+        p->row[x] = (int)rng_below(r, (uint64_t)v->rows[x]);
     }
     p->row[a] = i;
     p->row[b] = j;
@@ -902,7 +924,8 @@ static const Cover *covering(void) {
 }
 
 /* A lab b for each configuration of the array. */
-#define LABS_OF_COVER(b, B, T) LABS_OF(b, B, T, (const char *const *)covering()->flags)
+#define LABS_OF_COVER(b, B, T) \
+    LABS_OF(b, B, T, (const char *const *)covering()->flags)
 
 /* How a model is extended: rows may see nothing; blocks keep no keys, so that
  * all rows are made anew. */
@@ -937,9 +960,9 @@ static void extend_as_whole(Test *t, Cached *x, int T, int from) {
 }
 
 /* Prompts of these lengths, the last 0: after each a dozen tokens one by one,
- * seven at once, and other tokens in their place. Then a cache that is read one
- * place off must show, unless rows may see nothing. how: 0 or above. false: no
- * models. */
+ * seven at once, and other tokens in their place. Then a cache that is read
+ * one place off must show, unless rows may see nothing. how: 0 or above.
+ * false: no models. */
 static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
                        int how) {
   Cached x = {.how = how};
@@ -948,8 +971,10 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
   const Model *m = &x.b.m;
   int C = m->c.dim, ten = m->c.vocab - 1, *ids = x.b.ids;
   if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t)) ||
-      acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
-    return fact(t, 0, "%s", t->e.text), false;
+      acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e)) {
+    fact(t, 0, "%s", t->e.text);
+    return false;
+  }
   /* e^z of Z = 1 is a float */
   for (int l = 0; named_at(m, l, "cscale"); l++)
     vec_scale(m->c.heads, named_at(m, l, "cscale"), (real)0.25);
@@ -978,4 +1003,5 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
   return true;
 }
 
-static const int SHORT_PROMPTS[] = {1, 2, 26, 55, 0}, LONG_PROMPTS[] = {250, 300, 0};
+static const int SHORT_PROMPTS[] = {1, 2, 26, 55, 0};
+static const int LONG_PROMPTS[] = {250, 300, 0};

@@ -15,6 +15,87 @@
 /* =============================================================================
  * 13  Matrix multiply and vector maths */
 
+/* p, whose c was `was` before: the largest error, in units of its bound.
+ * Nothing may be written between the rows of c. */
+static double product_error(Test *t, const Product *p, const real *was) {
+  const Matrix a = p->a, b = p->b;
+  double worst = 0;
+  for (idx i = 0; i < p->m; i++)
+    for (idx j = 0; j < p->ldc; j++) {
+      double want = (double)was[i * p->ldc + j], both = fabs(want);
+      if (j < p->n && !p->add)
+        want = both = 0;
+      for (idx x = 0; x < p->k && j < p->n; x++) {
+        double y = (double)a.at[i * a.row + x * a.col] *
+                   (double)b.at[x * b.row + j * b.col];
+        want += y;
+        both += fabs(y);
+      }
+      double error = fabs((double)p->c[i * p->ldc + j] - want);
+      if (j >= p->n) {
+        fact(t, error == 0, "a number between the rows changed");
+        continue;
+      }
+      double sums = (double)(p->k + 2) * both;
+      double bound = fmin(sums, 100 * sqrt((double)p->k + 1));
+      worst = larger(worst, error / (REAL_EPS * bound + 1e-300));
+    }
+  return worst;
+}
+
+/* Sizes m, n, k of product number k: of 1200 any odd ones, then large ones. */
+static void product_sizes(int k, Rng *r, idx size[3]) {
+  static const int SIZES[] = {0, 1, 2, 3, 5, 8, 13, 17, 33, 64, 97};
+  static const int LARGE[][3] = {{17, 192, 643},
+                                 {101, 209, 257},
+                                 {97, 803, 40},
+                                 {200, 97, 257},
+                                 {16, 703, 256}};
+  for (int i = 0; i < 3; i++)
+    size[i] = k < 1200 ? SIZES[rng_below(r, 11)] : LARGE[k / 24 % 5][i];
+}
+
+/* Product number k, in the three ways to make it. */
+static void product_holds(Test *t, int k, Rng *r) {
+  enum { A, B, C, WAS, HERE, SHARED, ARRAYS };
+  idx size[3];
+  product_sizes(k, r, size);
+  idx m = size[0], n = size[1], inner = size[2], ldc = n + 3, nc = m * ldc;
+  bool ta = k & 1, tb = k & 2, add = k & 4;
+  idx lda = (ta ? m : inner) + (idx)rng_below(r, 3);
+  idx ldb = (tb ? inner : n) + (idx)rng_below(r, 3);
+  Isa isa = (Isa)(k / 8 % ((int)isa_best() + 1));
+  idx length[ARRAYS] = {
+    (ta ? inner : m) * lda, (tb ? n : inner) * ldb, nc, nc, nc, nc};
+  real *of[ARRAYS];
+  for (int i = A; i < ARRAYS; i++)
+    of[i] = reals(length[i]);
+  for (int i = A; i <= C; i++)
+    for (idx j = 0; j < length[i]; j++)
+      of[i][j] = (real)rng_normal(r);
+  for (int i = WAS; i < ARRAYS; i++)
+    copy(of[i], of[C], nc);
+  Matrix a = ta ? transpose_of(of[A], lda) : rows_of(of[A], lda);
+  Matrix b = tb ? transpose_of(of[B], ldb) : rows_of(of[B], ldb);
+  const Product p = {of[C], ldc, a, b, m, n, inner, add};
+  matmul_at(isa, of[C], ldc, a, b, m, n, inner, add);
+  matmul(of[SHARED], ldc, a, b, m, n, inner, add);
+  if (isa == isa_best())
+    matmul_here(of[HERE], ldc, a, b, m, n, inner, add);
+  else
+    product_here(isa, k & 8, (Product){of[HERE], ldc, a, b, m, n, inner, add});
+  size_t bytes = (size_t)nc * sizeof(real);
+  fact(t,
+       !memcmp(of[C], of[HERE], bytes) &&
+           (isa != isa_best() || !memcmp(of[C], of[SHARED], bytes)),
+       "the three differ at %lld %lld %lld", m, n, inner);
+  double worst = product_error(t, &p, of[WAS]);
+  within(t, worst, 0, 1, "%lld x %lld x %lld, in units of its bound", m, n,
+         inner);
+  for (int i = A; i < ARRAYS; i++)
+    free(of[i]);
+}
+
 /* c = a b and c += a b at odd sizes, both orientations of either factor and
  * every instruction set, against sums in double: within (k + 2) eps of the sum
  * of absolute products and 100 eps sqrt(k), and nothing written between the
@@ -22,82 +103,18 @@
  * are shared by 1 to 5 threads, three sizes in the packed form and two in
  * place: all have the bits of the form in place on one thread. */
 static void matmul__sizes(Test *t) {
-  static const int SIZES[] = {0, 1, 2, 3, 5, 8, 13, 17, 33, 64, 97};
-  static const int LARGE[][3] = {{17, 192, 643},
-                                 {101, 209, 257},
-                                 {97, 803, 40},
-                                 {200, 97, 257},
-                                 {16, 703, 256}};
-  enum { A, B, C, WAS, HERE, SHARED, ARRAYS };
   Rng r = {7};
   const int before = workers();
   for (int k = 0; k < 1320; k++) {
-    idx size[3]; /* m, n, k */
-    for (int i = 0; i < 3; i++)
-      size[i] = k < 1200 ? SIZES[rng_below(&r, 11)] : LARGE[k / 24 % 5][i];
-    idx m = size[0], n = size[1], inner = size[2], ldc = n + 3, nc = m * ldc;
-    bool ta = k & 1, tb = k & 2, add = k & 4;
-    idx lda = (ta ? m : inner) + (idx)rng_below(&r, 3);
-    idx ldb = (tb ? inner : n) + (idx)rng_below(&r, 3);
-    Isa isa = (Isa)(k / 8 % ((int)isa_best() + 1));
-    idx length[ARRAYS] = {
-        (ta ? inner : m) * lda, (tb ? n : inner) * ldb, nc, nc, nc, nc};
-    real *of[ARRAYS];
-    for (int i = A; i < ARRAYS; i++)
-      of[i] = reals(length[i]);
-    for (int i = A; i <= C; i++)
-      for (idx j = 0; j < length[i]; j++)
-        of[i][j] = (real)rng_normal(&r);
-    for (int i = WAS; i < ARRAYS; i++)
-      copy(of[i], of[C], nc);
-    Matrix a = ta ? transpose_of(of[A], lda) : rows_of(of[A], lda);
-    Matrix b = tb ? transpose_of(of[B], ldb) : rows_of(of[B], ldb);
     set_workers(k < 1200 ? 1 : 1 + k % 5);
-    matmul_at(isa, of[C], ldc, a, b, m, n, inner, add);
-    matmul(of[SHARED], ldc, a, b, m, n, inner, add);
-    if (isa == isa_best())
-      matmul_here(of[HERE], ldc, a, b, m, n, inner, add);
-    else
-      product_here(isa, k & 8,
-                   (Product){of[HERE], ldc, a, b, m, n, inner, add});
-    size_t bytes = (size_t)nc * sizeof(real);
-    fact(t,
-         !memcmp(of[C], of[HERE], bytes) &&
-             (isa != isa_best() || !memcmp(of[C], of[SHARED], bytes)),
-         "the three differ at %lld %lld %lld", m, n, inner);
-    double worst = 0;
-    for (idx i = 0; i < m; i++)
-      for (idx j = 0; j < ldc; j++) {
-        double want = (double)of[WAS][i * ldc + j], both = fabs(want);
-        if (j < n && !add)
-          want = both = 0;
-        for (idx x = 0; x < inner && j < n; x++) {
-          double y = (double)a.at[i * a.row + x * a.col] *
-                     (double)b.at[x * b.row + j * b.col];
-          want += y;
-          both += fabs(y);
-        }
-        double error = fabs((double)of[C][i * ldc + j] - want);
-        if (j >= n)
-          fact(t, error == 0, "a number between the rows changed");
-        else
-          worst = larger(worst,
-                         error /
-                             (REAL_EPS * fmin((double)(inner + 2) * both,
-                                              100 * sqrt((double)inner + 1)) +
-                              1e-300));
-      }
-    within(t, worst, 0, 1, "%lld x %lld x %lld, in units of its bound", m, n,
-           inner);
-    for (int i = A; i < ARRAYS; i++)
-      free(of[i]);
+    product_holds(t, k, &r);
   }
   set_workers(before);
   note(t, "%d instruction sets", (int)isa_best() + 1);
 }
 
-/* A NaN stays in its row or column, and infinities multiply as arithmetic has
- * them. */
+/* A NaN stays in its row or column, and infinities multiply as arithmetic
+ * has them. */
 static void matmul__nan(Test *t) {
   enum { M = 53, N = 37, K = 41 };
   for (int kind = 0; kind < 4; kind++) {
@@ -106,23 +123,25 @@ static void matmul__nan(Test *t) {
       a[i] = 1;
     for (int i = 0; i < K * N; i++)
       b[i] = 1;
-    Matrix A = kind & 1 ? transpose_of(a, M) : rows_of(a, K),
-           B = kind & 2 ? transpose_of(b, K) : rows_of(b, N);
+    Matrix A = kind & 1 ? transpose_of(a, M) : rows_of(a, K);
+    Matrix B = kind & 2 ? transpose_of(b, K) : rows_of(b, N);
     a[52 * A.row + 40 * A.col] = (real)NAN;
     b[40 * B.row + 36 * B.col] = (real)INFINITY;
     a[3 * A.row + 40 * A.col] = 0; /* 0 times infinity */
-    /* packed or not, and the set */
+    /* a way is a set, and packed or not */
     for (int way = 0; way < 2 * ((int)isa_best() + 1); way++) {
       product_here((Isa)(way / 2), way % 2,
                    (Product){c, N, A, B, M, N, K, false});
       for (int at = 0; at < M * N; at++) {
         const int i = at / N, j = at % N;
         const double x = (double)c[at];
-        fact(t,
-             i == 52 || (i == 3 && j == 36) ? isnan(x)
-             : j == 36                      ? isinf(x)
-                                            : x == (i == 3 ? K - 1 : K),
-             "c(%d,%d) = %g, way %d, orientation %d", i, j, x, way, kind);
+        bool holds = x == (i == 3 ? K - 1 : K);
+        if (j == 36)
+          holds = isinf(x);
+        if (i == 52 || (i == 3 && j == 36))
+          holds = isnan(x);
+        fact(t, holds, "c(%d,%d) = %g, way %d, orientation %d", i, j, x, way,
+             kind);
       }
     }
   }
@@ -140,17 +159,19 @@ static void matmul__rounds_one_way(Test *t) {
   }
 }
 
-/* Units in the last place of `want` between got and want, denormal results
- * included. */
+/* Units in the last place of `want` between got and want, denormal
+ * results included. */
 static double ulps(real got, long double want) {
-  int e, digits = REAL_EPS > 1e-10 ? FLT_MANT_DIG : DBL_MANT_DIG,
-         least = REAL_EPS > 1e-10 ? -149 : -1074;
-  long double most = REAL_EPS > 1e-10 ? (long double)FLT_MAX
-                                      : (long double)DBL_MAX;
+  const bool single = REAL_EPS > 1e-10;
+  const int digits = single ? FLT_MANT_DIG : DBL_MANT_DIG;
+  const int least = single ? -149 : -1074;
+  const long double most = single ? (long double)FLT_MAX : (long double)DBL_MAX;
   if (isinf((double)got) || want > most)
     return isinf((double)got) && want > most * (1 - REAL_EPS) ? 0 : 1e9;
+  int e;
   frexpl(want, &e);
-  long double unit = ldexpl(1, e - digits < least ? least : e - digits);
+  const int place = e - digits < least ? least : e - digits;
+  long double unit = ldexpl(1, place);
   return (double)(fabsl((long double)got - want) / unit);
 }
 
@@ -158,17 +179,19 @@ static double ulps(real got, long double want) {
 typedef enum VecOp {
   VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_TANH, VEC_POW
 } VecOp;
-static Spans *const *const SPANS_OF[] = {exp_for, sigmoid_for, sqrt_for, cumulative_for, log_for,
-                                         tanh_for, pow_for};
+static Spans *const *const SPANS_OF[] = {
+  exp_for, sigmoid_for, sqrt_for, cumulative_for, log_for, tanh_for, pow_for};
 static const struct VecRow {
   const char *name;
   VecOp op;
   real p;
   double bound;
 } VEC_ROWS[] = {
-  {"exp", VEC_EXP, 0, 1.1}, {"sigmoid", VEC_SIGMOID, 0, 2.5},
+  {"exp", VEC_EXP, 0, 1.1},
+  {"sigmoid", VEC_SIGMOID, 0, 2.5},
   {"sqrt", VEC_SQRT, 0, 0.8},
-  {"cumulative", VEC_CUMULATIVE, 0, 4.8}, {"log", VEC_LOG, 0, 0.51},
+  {"cumulative", VEC_CUMULATIVE, 0, 4.8},
+  {"log", VEC_LOG, 0, 0.51},
   {"tanh", VEC_TANH, 0, 3},
   {"pow -0.25", VEC_POW, (real)-0.25, 0.54},
   {"pow 2.5", VEC_POW, (real)2.5, 0.54}};
@@ -181,12 +204,19 @@ enum {
  * double)b): `power`. */
 #define BY_LIBM(type, f) \
     { \
-        type d = (type)x, power = (type)p; \
-        return op == VEC_EXP ? exp##f(d) : op == VEC_SQRT ? sqrt##f(d) \
-             : op == VEC_SIGMOID ? (d < 0 ? exp##f(d) / (1 + exp##f(d)) : 1 / (1 + exp##f(-d))) \
-             : op == VEC_CUMULATIVE ? erfc##f(-d * sqrt##f((type)0.5)) / 2 \
-             : op == VEC_LOG ? log##f(d) : op == VEC_TANH ? tanh##f(d) \
-             : pow##f(fabs##f(d), power); \
+      type d = (type)x, power = (type)p; \
+      switch (op) { \
+      case VEC_EXP: return exp##f(d); \
+      case VEC_SIGMOID: \
+        if (d < 0) \
+          return exp##f(d) / (1 + exp##f(d)); \
+        return 1 / (1 + exp##f(-d)); \
+      case VEC_SQRT: return sqrt##f(d); \
+      case VEC_CUMULATIVE: return erfc##f(-d * sqrt##f((type)0.5)) / 2; \
+      case VEC_LOG: return log##f(d); \
+      case VEC_TANH: return tanh##f(d); \
+      default: return pow##f(fabs##f(d), power); \
+      } \
     }
 static long double vec_want(VecOp op, real x, real p) {
   if (REAL_EPS > 1e-10)
@@ -212,12 +242,11 @@ typedef struct Worst {
 } Worst;
 
 /* The worst error of one function over every stride-th pattern from `from` on,
- * at every instruction set. 1e9 where a NaN or an infinity is missing or out of
- * place. */
+ * at every instruction set. 1e9 where a NaN or an infinity is missing or out
+ * of place. */
 static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to,
                        uint64_t stride) {
-  /* no multiple of a vector's width */
-  enum { BATCH = 1021 };
+  enum { BATCH = 1021 };   /* no multiple of a vector's width */
   Worst w = {0};
   real x[BATCH], y[3][BATCH];
   while (from < to) {
@@ -230,12 +259,11 @@ static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to,
       long double want = vec_want(r->op, x[i], r->p);
       for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) {
         real got = y[isa][i];
-        /* rounded as well as can be */
-        if (got == (real)want)
+        const bool nan_here = isnan((double)got), nan_there = isnan(want);
+        /* it is rounded as well as can be, or NaN where it must be */
+        if (got == (real)want || (nan_here && nan_there))
           continue;
-        double ulp = isnan(want) && isnan((double)got)   ? 0
-                     : isnan(want) || isnan((double)got) ? 1e9
-                                                         : ulps(got, want);
+        double ulp = nan_here || nan_there ? 1e9 : ulps(got, want);
         if (ulp > w.ulp)
           w = (Worst){ulp, x[i], got, isa};
       }
@@ -259,9 +287,9 @@ static void vec_scan(Test *t, uint64_t stride) {
     for (int c = 0; c < 256; c++)
       if (part[c].ulp > w.ulp)
         w = part[c];
-    double bound = REAL_EPS > 1e-10          ? r->bound
-                   : r->op == VEC_CUMULATIVE ? 2000
-                                             : 4;
+    double bound = r->op == VEC_CUMULATIVE ? 2000 : 4;
+    if (REAL_EPS > 1e-10)
+      bound = r->bound;
     within(t, w.ulp, 0, bound, "ulp of %s(%.9g), set %d", r->name, (double)w.x,
            (int)w.isa);
     if (stride == 1)
@@ -275,14 +303,14 @@ static void vec_map__accuracy(Test *t) {
 }
 static void vec_map__every_float(Test *t) { vec_scan(t, 1); }
 
-/* NaN, infinities, zeros and what overflows or vanishes, at every instruction
- * set. */
+/* NaN, infinities, zeros and what overflows or vanishes, at every
+ * instruction set. */
 static void vec_map__special(Test *t) {
   const real inf = (real)INFINITY, nan = (real)NAN, least = real_of_bits(1);
-  const real in[] = {-inf, inf, nan,   0,      (real)-0.0,
-                     1,    -1,  10000, -10000, least};
-  const real half = (real)0.5, e = (real)exp(1),
-             tiny = (real)log((double)least);
+  const real in[] = {
+    -inf, inf, nan, 0, (real)-0.0, 1, -1, 10000, -10000, least};
+  const real half = (real)0.5, e = (real)exp(1);
+  const real tiny = (real)log((double)least);
   const struct {
     VecOp op;
     real p, out[10];
@@ -310,15 +338,18 @@ static void vec_map__special(Test *t) {
         const double want = (double)ROWS[r].out[i], got = (double)out[i];
         const bool near = isfinite(want) &&
                           fabs(got - want) <= 4 * REAL_EPS * fabs(want);
-        fact(t, isnan(want) ? isnan(got) : got == want || near,
+        bool holds = got == want || near;
+        if (isnan(want))
+          holds = isnan(got);
+        fact(t, holds,
              "set %d, function %d, p %g of %g: %.9g and not %.9g", (int)isa,
              (int)ROWS[r].op, (double)ROWS[r].p, (double)in[i], got, want);
       }
     }
 }
 
-/* An element's bits are its own: whatever stands before and behind it, and how
- * many. */
+/* An element's bits are its own: whatever stands before and behind it, and
+ * how many. */
 static void vec_map__places(Test *t) {
   enum { ROOM = 100 };
   real x[ROOM], whole[ROOM], y[ROOM + 1];
@@ -345,8 +376,8 @@ static void vec_map__places(Test *t) {
     }
 }
 
-/* Sums and maximum of every length from 0, so that every tail of a vector loop
- * is met. */
+/* Sums and maximum of every length from 0, so that every tail of a vector
+ * loop is met. */
 static void vec__lengths(Test *t) {
   real x[300], y[301], z[300];
   Rng r = {4};
@@ -398,11 +429,11 @@ static void vec__lengths(Test *t) {
 
 static const TestEntry TESTS[] = {
   RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(matmul__rounds_one_way),
-  RUNS(vec_map__accuracy),
-  RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths)};
+  RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places),
+  RUNS(vec__lengths)};
 
 int main(int argc, char **argv) {
-  /* minutes, on all cores */
+  /* this takes minutes, on all cores */
   if (argc > 1 && !strcmp(argv[1], "exhaustive")) {
     Test t = {0};
     double start = seconds();

@@ -1,8 +1,6 @@
 /* test_rows.c - every row of every axis, the paper's, later papers' and
- * published
- * models', in pairs: gradients, forms, memory, threads. And what only rows
- * beyond
- * the paper's have: their shapes, starts, refusals, equivalences.
+ * published models', in pairs: gradients, forms, memory, threads. And what only
+ * rows beyond the paper's have: their shapes, starts, refusals, equivalences.
  *
  *     cc -O2 -DSINK_DOUBLE data/check/test_rows.c -o test -lm && ./test
  *
@@ -19,12 +17,12 @@
  * 1  Config and parameters */
 
 /* What shapes a model is an axis of the covering array, but for its sizes, and
- * for
- * what is forward only (the tests of ./hf). */
+ * for what is forward only (the tests of ./hf). */
 static void frame__axes(Test *t) {
   for (const Option *o = OPTIONS; o->flag; o++) {
-    char flag[64], sizes[] = "--layers --dim --ffn --vocab --context "
-                             "--norm-eps --attention- --mamba- --expert";
+    char sizes[] = "--layers --dim --ffn --vocab --context --norm-eps "
+                   "--attention- --mamba- --expert";
+    char flag[64];
     bool found = false;
     snprintf(flag, sizeof flag, "--%s", o->flag);
     for (char *size = strtok(sizes, " "); size; size = strtok(NULL, " "))
@@ -84,8 +82,8 @@ static void config_resolve__refuses_rows(Test *t) {
       "--rope-scaling linear --rope-low 4 --rope-high 4", "--soft-cap none",
       "--context 2 --score-scale logn --score-bias learned",
       "--extra-logit none",
-      ("--attention-period 2 --attention-offset 1 --place parallel --sink-token "
-       "--prefix 3"),
+      ("--attention-period 2 --attention-offset 1 --place parallel "
+       "--sink-token --prefix 3"),
       "--rope-scaling llama3 --rope-low 0", "--soft-cap 1e-30",
       "--context 1 --score-bias logn"};
   EACH (i, WRONG) {
@@ -97,15 +95,15 @@ static void config_resolve__refuses_rows(Test *t) {
     config_kept(t, "%s", RIGHT[i]);
 }
 
-/* A flag of what is not chosen is refused where it is given; its neighbours are
- * not. */
+/* A flag of what is not chosen is refused where it is given; its neighbours
+ * are not. */
 static void settings_refuse_idle__published(Test *t) {
   static const char *const ROWS[][2] = {
       {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4",
        ""},
       {"--rope-factor 2",
-       "--rope-factor: has an effect only with --rope-scaling "
-       "linear|llama3|yarn."},
+       "--rope-factor: has an effect only with "
+       "--rope-scaling linear|llama3|yarn."},
       {"--rope-scaling longrope --rope-factor 2", "linear|llama3|yarn."},
       {"--rope-scaling linear --rope-low 2",
        "--rope-low: has an effect only with --rope-scaling llama3"},
@@ -144,14 +142,15 @@ static void settings_refuse_idle__published(Test *t) {
     s.groups = MODEL | TRAIN | DATA;
     settings_flags(&s, ROWS[i][0], s.groups, fresh(t));
     const int status = settings_refuse_idle(&s, &t->e);
-    fact(t,
-         *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status,
-         "%s: %s", ROWS[i][0], t->e.text);
+    bool holds = !status;
+    if (*ROWS[i][1])
+      holds = status == 2 && strstr(t->e.text, ROWS[i][1]);
+    fact(t, holds, "%s: %s", ROWS[i][0], t->e.text);
   }
 }
 
-/* [FIG6] Layers with a window; Jamba's 32 blocks: which attend, which have
- * experts. */
+/* [FIG6] Layers with a window; Jamba's 32 blocks: which attend, which
+ * have experts. */
 static void config__by_layer(Test *t) {
   const Config third =
       config_of(t, "--window 5 --window-period 3 --window-offset 1");
@@ -172,8 +171,8 @@ static void config__by_layer(Test *t) {
     fact(t, config_attends(&c, l) == (l % 8 == 4), "block %d", l);
     fact(t, config_experts(&c, l) == (l & 1 ? 16 : 0), "block %d's experts", l);
   }
-  c = config_of(
-      t, "--layers 3 --experts 5 --attention-offset 2 --expert-offset 2");
+  c = config_of(t, "--layers 3 --experts 5 --attention-offset 2 "
+                   "--expert-offset 2");
   for (int l = 0; l < 3; l++)
     fact(t, config_attends(&c, l) && config_experts(&c, l) == 5,
          "without a period block %d is of another kind", l);
@@ -189,8 +188,7 @@ static void config__by_layer(Test *t) {
 }
 
 /* A model without a backward is refused wherever one would begin; its
- * neighbours
- * are not. */
+ * neighbours are not. */
 static void model_grads__refuses(Test *t) {
   static const struct { const char *flags, *flag; } ROWS[] = {
       {"--layers 4 --attention-period 2", "--attention-period"},
@@ -202,8 +200,8 @@ static void model_grads__refuses(Test *t) {
       {"--rope-scaling longrope", "--rope-scaling longrope"},
       {"--attention-period 1", NULL},
       {"--layers 2 --experts 3 --expert-period 4 --expert-offset 3", NULL},
-      {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 --expert-top 2",
-       NULL}};
+      {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 "
+       "--expert-top 2", NULL}};
   EACH (i, ROWS) {
     const char *flags = ROWS[i].flags, *flag = ROWS[i].flag;
     const Config c = config_of(t, "%s", flags);
@@ -229,16 +227,16 @@ static void model_grads__refuses(Test *t) {
   }
 }
 
-/* Names, shapes and the mark of --decay matrices. C 12, H 4, D 3, K 2, F 7, V
- * 11,
- * E 5. And --bias-in says which maps have a bias. */
+/* Names, shapes and the mark of --decay matrices. C 12, H 4, D 3, K 2, F 7,
+ * V 11, E 5. And --bias-in says which maps have a bias. */
 static void model_create__table_rows(Test *t) {
   static const struct {
     const char *flags, *names;
     int rows, columns;
     bool matrix;
   } ROWS[] = {
-      {"", "wte", 11, 5, true}, {"", "win", 5, 12, true},
+      {"", "wte", 11, 5, true},
+      {"", "win", 5, 12, true},
       {"", "wout", 12, 5, true},
       {"", "wcls", 5, 11, true},
       {"--norm dyt", "l0.norm1 l1.norm2.b", 12, 1, false},
@@ -261,8 +259,8 @@ static void model_create__table_rows(Test *t) {
       {"--linear-bias --bias-in ffn --act relu", "bq bk bv bo b3", "b1 b2"},
       {"--bias-in attention", "bq bk bv bo b1 b2 b3", ""}};
   static const char SIZES[] =
-      "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 --context "
-      "20 --embed-dim 5 --pos none ";
+      "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 "
+      "--context 20 --embed-dim 5 --pos none ";
   Model m;
   char name[20] = "";
   EACH (i, ROWS)
@@ -287,29 +285,32 @@ static void model_create__table_rows(Test *t) {
       }
 }
 
-/* Parameters of published models from models of one block at its real width.
- * OPT's
- * table of positions has two rows more in its file, which no token reads. */
+/* Parameters of published models from models of one block at its real
+ * width. OPT's table of positions has two rows more in its file, which no
+ * token reads. */
 static void model_create__published_counts(Test *t) {
   static const struct {
     const char *name, *flags;
     int layers;
     double count;
   } ROWS[] = {
-      {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 "
-               "--pos learned --norm layer --act gelutanh --linear-bias --tied",
+      {"gpt2",
+       "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 "
+       "--pos learned --norm layer --act gelutanh --linear-bias --tied",
        12, 124439808},
       {"pythia-70m",
        "--heads 8 --dim 512 --ffn 2048 --vocab 50304 --rotary-dims 16 "
-       "--norm layer --act gelu --linear-bias --place parallel", 6, 70426624},
+       "--norm layer --act gelu --linear-bias --place parallel",
+       6, 70426624},
       {"opt-125m",
        "--heads 12 --dim 768 --ffn 3072 --vocab 50272 --context 2048 "
-       "--pos learned --norm layer --act relu --linear-bias --tied", 12,
-       125239296 - 2 * 768},
+       "--pos learned --norm layer --act relu --linear-bias --tied",
+       12, 125239296 - 2 * 768},
       {"opt-350m",
        "--heads 16 --dim 1024 --ffn 4096 --vocab 50272 --context 2048 "
        "--pos learned --norm layer --act relu --linear-bias --tied "
-       "--place post --embed-dim 512", 24, 331196416 - 2 * 1024}};
+       "--place post --embed-dim 512",
+       24, 331196416 - 2 * 1024}};
   Model m;
   EACH (i, ROWS)
     if (model_of(t, &m, "--layers 1 ", ROWS[i].flags)) {
@@ -332,8 +333,8 @@ static void model_init__laws_rows(Test *t) {
     int kind;
     double size[3];
   } ROWS[] = {
-      {"--sink-token 3 --embed-dim 25", "wte xstar", START_NORMAL, {1, a / 8,
-                                                                    0.02}},
+      {"--sink-token 3 --embed-dim 25", "wte xstar", START_NORMAL,
+       {1, a / 8, 0.02}},
       {"--embed-dim 25", "win wcls", START_UNIFORM, {1.0 / 5, a / 5, 0.02}},
       {"--embed-dim 25", "wout", START_UNIFORM, {1.0 / 8, a / 8, 0.02}},
       {"--gate element", "l0.wg", START_UNIFORM, {1.0 / 8, a / 8, 0.02}},
@@ -343,8 +344,8 @@ static void model_init__laws_rows(Test *t) {
   EACH (i, ROWS) {
     char flags[300], name[16];
     snprintf(flags, sizeof flags,
-             "--layers 3 --heads 4 --dim 64 --ffn 96 "
-             "--vocab 400 --context 128 %s",
+             "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
+             "--context 128 %s",
              ROWS[i].flags);
     LABS (b, 1, 4, flags)
       for (int init = 0; init < 3; init++)
@@ -360,10 +361,9 @@ static void model_init__laws_rows(Test *t) {
 /* ----------
  * 2  Operators and attention */
 
-/* [T7] Token 1 reads p_t, and where they swap token t reads p_1: a forward of a
- * model whose table was written so. Without attention the states of repeated
- * tokens
- * change places. */
+/* [T7] Token 1 reads p_t, and where they swap token t reads p_1: as a forward
+ * of a model whose table was written so. Without attention the states of
+ * repeated tokens change places. */
 static void edited(Test *t, Lab *b, bool swap) {
   enum { T = 7, LAST = 4 };
   int C = b->m.c.dim, first = b->m.c.sink_token, N = T + first, n = 2 * N * C;
@@ -425,11 +425,9 @@ static void embed_forward__edited(Test *t) {
 
 /* Rows of the similarities beyond the paper's, and over the number of keys. */
 static void row__every_operation_rows(Test *t) {
-  static const char *const SIMILARITIES[] = {"exp",      "sigmoid",
-                                             "elu",      "identity",
-                                             "softpick", "rectified",
-                                             "relu",     "sparsemax",
-                                             "entmax",   NULL};
+  static const char *const SIMILARITIES[] = {
+      "exp", "sigmoid", "elu", "identity", "softpick", "rectified", "relu",
+      "sparsemax", "entmax", NULL};
   static const char *const NORMALIZERS[] = {
       "sum", "one", "clamp", "pnorm --pnorm 0.5", "pnorm --pnorm 1.5",
       "pnorm --pnorm 2", "pnorm --pnorm 3", "pnorm --pnorm 7", "count", NULL};
@@ -441,11 +439,9 @@ static void row__every_operation_rows(Test *t) {
 static const char *const *later_operations(Test *t, const char *const *rest,
                                            int n_rest) {
   static const char *const KERNELS[] = {"identity", "elu", "mlp"};
-  static const char *const SIMILARITIES[] = {"exp",      "sigmoid",
-                                             "elu",      "identity",
-                                             "softpick", "rectified",
-                                             "relu",     "sparsemax",
-                                             "entmax"};
+  static const char *const SIMILARITIES[] = {
+      "exp", "sigmoid", "elu", "identity", "softpick", "rectified", "relu",
+      "sparsemax", "entmax"};
   static const char *const NORMALIZERS[] = {
       "sum", "one", "clamp", "pnorm --pnorm 0.5", "pnorm --pnorm 2",
       "pnorm --pnorm 3", "count"};
@@ -459,8 +455,7 @@ static const char *const *later_operations(Test *t, const char *const *rest,
     char *flags = later(t, ROOM, 1, NULL), all[2 * ROOM];
     Config c;
     if (sim < 4 && normalizer < 6 && extra != 5)
-      /* test_sink.c has it */
-      continue;
+      continue; /* test_sink.c has it */
     snprintf(flags, ROOM, "%s --kernel %s --sim %s --normalizer %s --extra %s",
              rest[n % n_rest], KERNELS[i % 3], SIMILARITIES[sim],
              NORMALIZERS[normalizer], EXTRAS[extra]);
@@ -471,15 +466,16 @@ static const char *const *later_operations(Test *t, const char *const *rest,
   return list;
 }
 
+/* Operations of later papers under every mask. */
 static void attention__against_slow_rows(Test *t) {
   static const char *const MASKS[] = {
       "--layers 1", "--layers 1 --window 5 --pos none",
       "--layers 1 --prefix 40 --pos t5",
-      "--layers 1 --window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims "
-      "2",
+      ("--layers 1 --window 33 --prefix 3 --heads 4 --kv-heads 2 "
+       "--rotary-dims 2"),
       "--layers 1 --sink-token --window 20 --pos alibi",
-      ("--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias "
-      "--extra-shared"),
+      ("--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 "
+       "--vbias --extra-shared"),
       "--layers 1 --window 32 --combine add"};
   int n = 0;
   LABS_OF (b, 1, 70, later_operations(t, MASKS, 7)) {
@@ -493,7 +489,8 @@ static void attention__against_slow_rows(Test *t) {
   note(t, "%d operations", n);
 }
 
-/* What leaves the scores of 40 keys as they are, and a logit of 0.4. */
+/* Scales and biases that leave the scores of 40 keys as they are, and a logit
+ * of 0.4. */
 static void scores_kept(Lab *a, Lab *b) {
   const double log_n = log(a->T);
   for (int l = 0; l < 2; l++) {
@@ -542,7 +539,8 @@ static void attention__equivalences_rows(Test *t) {
       {"--extra logit --extra-logit 0.4", "--extra logit", 0, scores_kept},
       {"--extra zero --window 1", "--extra logn --window 1", 0, NULL},
       {"", "--clip-low 0 --clip-high 1", 0, NULL},
-      {"", "--sparse-top 40", 0, NULL}, {"", "--sparse-top 1000000", 0, NULL},
+      {"", "--sparse-top 40", 0, NULL},
+      {"", "--sparse-top 1000000", 0, NULL},
       {"", "--sparse-top 5 --sparse-block 8", 0, NULL},
       {"--window 1", "--sparse-top 1 --sparse-block 1", 0, NULL},
       {"--sim relu --normalizer one --scale 0.025 --prefix 40",
@@ -557,18 +555,22 @@ static void attention__equivalences_rows(Test *t) {
       {"", "--attention-period 1", 0, NULL},
       {"", "--expert-period 2 --mamba-inner 5", 0, NULL}};
   static const char *const APART_FROM[][2] = {
-      {"", "--score-by-layer"}, {"", "--soft-cap 1"},
+      {"", "--score-by-layer"},
+      {"", "--soft-cap 1"},
       {"", "--score-scale logn"},
       {"--sim sigmoid", "--sim sigmoid --score-bias logn"},
       {"--extra zero", "--extra logn"},
-      {"--extra zero", "--extra logit --extra-logit 1"}, {"", "--sim softpick"},
-      {"", "--sim rectified"}, {"", "--sim sparsemax"},
+      {"--extra zero", "--extra logit --extra-logit 1"},
+      {"", "--sim softpick"},
+      {"", "--sim rectified"},
+      {"", "--sim sparsemax"},
       {"--sim sparsemax", "--sim entmax"},
       {"", "--sparse-top 39"},
       {"--sparse-top 8", "--sparse-top 8 --sparse-block 1"},
       {"--sparse-top 3 --sparse-block 4",
        "--sparse-top 3 --sparse-block 4 --sparse-first"},
-      {"", "--clip-low -0.1"}, {"", "--clip-high 1.5"},
+      {"", "--clip-low -0.1"},
+      {"", "--clip-high 1.5"},
       {"--sim relu --normalizer one", "--sim relu --normalizer count"}};
   EACH (i, SAME_AS)
     same_model(t, SAME_AS[i].one, SAME_AS[i].other, SAME_AS[i].bound,
@@ -577,9 +579,8 @@ static void attention__equivalences_rows(Test *t) {
     other_model(t, APART_FROM[i][0], APART_FROM[i][1]);
 }
 
-/* The slow model without a column of each sequence; a value that is taken has
- * no
- * weight left in the map. */
+/* A lab with an ablation beside the slow model without that column of each
+ * sequence; a value that is taken has no weight left in the map. */
 static void compare_cut(Test *t, Lab *b, double bound, const Ablation *cut) {
   int H = b->m.c.heads, extra = b->m.c.extra != EXTRA_NONE;
   if (!b->probe)
@@ -599,11 +600,9 @@ static void compare_cut(Test *t, Lab *b, double bound, const Ablation *cut) {
   }
 }
 
-/* One ablation of two sequences' columns: as the slow model has it. Rows up to
- * the
- * column's own stay. Something after them changes, but not by v* = 0, which
- * only a
- * mean is missed from, and not by the last column. */
+/* One ablation of two sequences' columns is as the slow model has it. Rows up
+ * to the column's own stay. Something after them changes, but not by v* = 0,
+ * which only a mean is missed from, and not by the last column. */
 static void ablation_is_right(Test *t, Lab *b, Lab *plain,
                               const Ablation *cut) {
   const Config *c = &b->m.c;
@@ -614,8 +613,8 @@ static void ablation_is_right(Test *t, Lab *b, Lab *plain,
   lab_forward(plain);
   for (int seq = 0; seq < 2; seq++) {
     int j = cut->column[seq];
-    const real *with = b->a.nf + seq * N * C,
-               *without = plain->a.nf + seq * N * C;
+    const real *with = b->a.nf + seq * N * C;
+    const real *without = plain->a.nf + seq * N * C;
     fact(t, c->prefix || j < 0 || same_numbers((j + 1) * C, with, without),
          "%s: row %d or before has changed", b->flags, j);
     bool inert = cut->what == ABLATE_VALUE1 && j == -1 &&
@@ -645,20 +644,18 @@ static void attention__ablations(Test *t) {
   EACH (f, FLAGS)
     LABS (b, 2, 70, FLAGS[f])
       LABS (plain, 2, 70, FLAGS[f]) {
-        int first = b.m.c.sink_token,
-            has_star = b.m.c.extra != EXTRA_NONE || first;
+        int first = b.m.c.sink_token;
+        bool has_star = b.m.c.extra != EXTRA_NONE || first;
         const int columns[][2] = {{first, 34},
                                   {has_star ? first - 1 : 30, first},
                                   {50, b.m.c.extra ? -1 : 69}};
         real *taken = reals_of(t, 2 * b.a.N * b.m.c.heads);
         b.oracle = &ablated;
         for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1_MEAN; what++) {
-          EACH (k, columns) {
-            bool mean = what == ABLATE_VALUE1_MEAN;
+          real *means = what == ABLATE_VALUE1_MEAN ? taken : NULL;
+          EACH (k, columns)
             ablation_is_right(t, &b, &plain,
-                              &(Ablation){what, columns[k], b.a.N,
-                                          mean ? taken : NULL});
-          }
+                              &(Ablation){what, columns[k], b.a.N, means});
           within(t, outputs_apart(&b, &plain), 0, 0, "%s: after it", FLAGS[f]);
           n += 3;
         }
@@ -666,10 +663,8 @@ static void attention__ablations(Test *t) {
   note(t, "%d ablations", n);
 }
 
-/* Ablations that must not show, and beside each the one that must: of a column
- * that
- * has no weight or a value of zero; and rows made from a cache have the bits of
- * the
+/* Ablations of a column without weight, or with a value of zero, must not show,
+ * and beside each is one that must. Rows made from a cache have the bits of the
  * whole. */
 static void attention__ablations_inert(Test *t) {
   const int star[] = {-1}, first[] = {0};
@@ -692,8 +687,7 @@ static void attention__ablations_inert(Test *t) {
       rows_watch(&cut.m);
       cut.a.ablation = &no_value;
       fact(t, outputs_apart(&b, &cut) > 1e-3, "nobody misses a value");
-      b.ids[0] = cut.ids[0] = 10; /* fed nowhere else */
-      /* so key and value are 0 */
+      b.ids[0] = cut.ids[0] = 10; /* fed nowhere else; key and value are 0 */
       zero(lab_at(&b, "wte") + 10 * 12, 12);
       zero(lab_at(&cut, "wte") + 10 * 12, 12);
       within(t, outputs_apart(&b, &cut), 0, 0, "v_1 = 0 set to 0");
@@ -730,32 +724,33 @@ static void model_forward__against_slow_rows(Test *t) {
 }
 
 /* The families of published models at tiny sizes, each with what sets it apart:
- * a
- * tied head, few rotated dims, OPT-350m's projections, post-norm and no final
- * norm,
- * grouped heads with a D of their own, biases of q, k, v, a window. */
+ * a tied head, few rotated dims, OPT-350m's projections, post-norm and no final
+ * norm, grouped heads with a D of their own, biases of q, k, v, a window. */
 static void published__families(Test *t) {
-  /* sequential */
-  /* gpt_neox */
   static const char *const ROWS[] = {
-      "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned "
-      "--norm layer "
-      "--act gelutanh --linear-bias --tied --score-by-layer",       /* gpt2 */
-      "--layers 3 --heads 4 --dim 40 --ffn 160 --rotary-dims 2 --norm layer "
-      "--act gelu --linear-bias --place parallel",
-      "--layers 3 --heads 4 --dim 64 --ffn 99 --rotary-dims 8 --norm layer "
-      "--act gelu --linear-bias",
-      "--layers 2 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned "
-      "--norm layer "
-      "--act relu --linear-bias --tied",                            /* opt */
-      "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned "
-      "--norm layer --act relu --linear-bias --tied --place post --embed-dim "
-      "12",
-      "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --head-dim 12 "
-      "--rope-scaling llama3 --rope-base 1e4 --rope-original 64 --linear-bias "
-      "--bias-in attention",                                        /* llama */
-      "--layers 2 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --rope-base 1e6 "
-      "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied",         /* qwen2 */
+      /* gpt2 */
+      ("--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned "
+       "--norm layer --act gelutanh --linear-bias --tied --score-by-layer"),
+      /* gpt_neox */
+      ("--layers 3 --heads 4 --dim 40 --ffn 160 --rotary-dims 2 --norm layer "
+       "--act gelu --linear-bias --place parallel"),
+      /* gpt_neox, sequential */
+      ("--layers 3 --heads 4 --dim 64 --ffn 99 --rotary-dims 8 --norm layer "
+       "--act gelu --linear-bias"),
+      /* opt, and its 350m */
+      ("--layers 2 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned "
+       "--norm layer --act relu --linear-bias --tied"),
+      ("--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned "
+       "--norm layer --act relu --linear-bias --tied --place post "
+       "--embed-dim 12"),
+      /* llama */
+      ("--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --head-dim 12 "
+       "--rope-scaling llama3 --rope-base 1e4 --rope-original 64 "
+       "--linear-bias --bias-in attention"),
+      /* qwen2 */
+      ("--layers 2 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --rope-base 1e6 "
+       "--norm-eps 1e-6 --linear-bias --bias-in qkv --tied"),
+      /* mistral */
       "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5", NULL};
   LABS_OF (b, 1, 1, ROWS)
     compare_with_slow(t, &b, 4000 * REAL_EPS);
@@ -763,6 +758,7 @@ static void published__families(Test *t) {
     compare_with_slow(t, &b, 4000 * REAL_EPS);
 }
 
+/* The gradients of every pair of rows of two axes. */
 static void gradients__every_pair(Test *t) {
   const Cover *v = covering();
   Tally y = {0};
@@ -770,9 +766,9 @@ static void gradients__every_pair(Test *t) {
     check_gradients(t, &y, &b, SAMPLES);
   fact(t, v->pairs == v->refused + v->covered, "%d pairs, %d checked", v->pairs,
        v->covered);
-  /* softpick, rectified, sparsemax, entmax: six normalisers, a kernel; the last
-   * two:
-   * a clip; exp and count; six normalisers, a clip */
+  /* refused are softpick, rectified, sparsemax and entmax with six normalisers
+   * and with a kernel, the last two with a clip; exp with count; six
+   * normalisers with a clip */
   fact(t, v->refused == 37, "%d refused: each other pair can be completed",
        v->refused);
   note(t, "%d pairs = %d refused + %d checked, %d configurations; ", v->pairs,
@@ -785,6 +781,7 @@ static void gradients__every_pair(Test *t) {
   note(t, "; clamp %d over 1, %d not", y.over, y.under);
 }
 
+/* The gradients of later papers' operations, each among other rows. */
 static void gradients__every_operation_rows(Test *t) {
   static const char *const REST[] = {
       "--pos none --linear-bias", "",
@@ -802,6 +799,7 @@ static void gradients__every_operation_rows(Test *t) {
   tell_tally(t, &y);
 }
 
+/* The gradients of models with sizes above CHUNK. */
 static void gradients__wide_rows(Test *t) {
   Tally y = {0};
   LABS (b, 2, 9,
@@ -818,7 +816,7 @@ static void gradients__wide_rows(Test *t) {
   tell_tally(t, &y);
 }
 
-/* Twice is double, and a share is a share. */
+/* A second backward doubles the gradients, and half a share halves them. */
 static void gradients__accumulate_rows(Test *t) {
   LABS_OF_COVER (b, 2, 7) {
     idx n = b.m.count;
@@ -849,8 +847,8 @@ static void gradients__accumulate_rows(Test *t) {
   }
 }
 
-/* A NaN in any parameter is seen: the rows of VARIANTS that are not the
- * paper's. */
+/* A NaN in any parameter is seen: the rows of VARIANTS that are not
+ * the paper's. */
 static void model_backward__nan_is_seen_rows(Test *t) {
   for (const Variant *v = VARIANTS; v->name; v++) {
     if (strncmp(v->source, "beyond", 6))
@@ -872,18 +870,20 @@ static void model_backward__nan_is_seen_rows(Test *t) {
   }
 }
 
+/* Attention in tiles gives what the plain loops give. */
 static void tiles__as_plain_rows(Test *t) {
   const Cover *v = covering();
   for (int i = 0; i < v->n; i++)
     tiles_against_plain(t, 2, 7, v->flags[i]);
   tiles_against_plain(t, 1, 70, "--window 5 --pos t5 --xsa");
   tiles_against_plain(t, 1, 530, "--window 5 --pos t5 --xsa");
-  tiles_against_plain(
-      t, 1, 9, "--sparse-top 2 --sparse-block 2 --sparse-first --sink-token 4");
+  tiles_against_plain(t, 1, 9,
+                      "--sparse-top 2 --sparse-block 2 --sparse-first "
+                      "--sink-token 4");
 }
 
-/* States depend on no neighbour in the batch; the loss is the mean of
- * theirs. */
+/* States depend on no neighbour in the batch; the loss is the mean
+ * of theirs. */
 static void model_forward__batches_rows(Test *t) {
   LABS (b, 3, 9, "--embed-dim 5 --pos learned", "--embed-dim 5 --tied",
         "--gate head --qk-norm --soft-cap 3 --sink-token",
@@ -914,17 +914,17 @@ static void model_forward__one_layer_rows(Test *t) {
     one_layer_holds(t, &b);
 }
 
-/* Every variant; windows and prefixes that end inside and outside of a tile and
- * of a prompt; sizes at which a multiply cuts its sums, a forward its bands of
- * rows. */
+/* Every variant; windows and prefixes that end inside and outside of a tile
+ * and of a prompt; sizes at which a multiply cuts its sums, a forward its
+ * bands of rows. */
 static void model_extend__as_whole(Test *t) {
   static const char *const BESIDES[] = {
       "--window 33 --sink-token --prefix 5 --extra kv --pos t5 --layers 3",
       "--window 40 --pos alibi --normalizer pnorm --pnorm 2",
       "--prefix 30 --pos learned",
       "--heads 4 --kv-heads 2 --head-dim 4 --norm layer --tied",
-      ("--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 "
-       "--pos absolute")};
+      ("--window 20 --prefix 28 --sim identity --normalizer clamp "
+       "--sink-token 4 --pos absolute")};
   static const char *const LARGE[] = {
       "--context 320 --dim 96 --ffn 300 --vocab 1500",
       "--context 320 --dim 64 --ffn 520 --vocab 400 --window 270 --place post "
@@ -940,7 +940,7 @@ static void model_extend__as_whole(Test *t) {
   note(t, "%d configurations", count);
 }
 
-/* Heads may see nothing, or one key. */
+/* As extend_one, of rows whose heads may see nothing, or one key. */
 static bool extend_row(Test *t, const char *flags, const int *prompts, int T) {
   const Config c = config_of(t, "%s%s", BASE, flags);
   bool blind = c.sim >= SIM_SOFTPICK || c.gain;
@@ -955,15 +955,16 @@ static void model_extend__as_whole_rows(Test *t) {
   for (int i = 0; v->flags[i]; i++)
     count += extend_row(t, v->flags[i], SHORT_PROMPTS, 75);
   count += extend_row(t,
-                      "--context 320 --dim 64 --ffn 520 --vocab 400 --window "
-                      "270 --place post --sim sigmoid --embed-dim 48 --kernel "
-                      "mlp --normalizer one --pos relative",
+                      "--context 320 --dim 64 --ffn 520 --vocab 400 "
+                      "--window 270 --place post --sim sigmoid "
+                      "--embed-dim 48 --kernel mlp --normalizer one "
+                      "--pos relative",
                       LONG_PROMPTS, 320);
   note(t, "%d configurations", count);
 }
 
-/* Each operator that reduces over rows, heads or sequences, in each of its
- * forms. */
+/* Each operator that reduces over rows, heads or sequences, in each of
+ * its forms. */
 static void threads__same_bits_rows(Test *t) {
   const Cover *v = covering();
   int most = workers();
@@ -974,8 +975,8 @@ static void threads__same_bits_rows(Test *t) {
   same_on_threads(t, "--kernel mlp --combine add --norm layer --embed-dim 5",
                   3);
   same_on_threads(t,
-                  "--dim 64 --ffn 520 --vocab 400 --tied --sim elu --extra "
-                  "logit --normalizer pnorm --place parallel",
+                  "--dim 64 --ffn 520 --vocab 400 --tied --sim elu "
+                  "--extra logit --normalizer pnorm --place parallel",
                   3);
   for (int f = 0; f < v->n; f++)
     same_on_threads(t, v->flags[f], 1);
@@ -983,8 +984,8 @@ static void threads__same_bits_rows(Test *t) {
   set_workers(most);
 }
 
-/* Block by block in the memory of one, every number has the bits of all
- * blocks. */
+/* Block by block in the memory of one, every number has the bits of
+ * all blocks. */
 static void sinks__one_layer_rows(Test *t) {
   LABS_OF_COVER (b, 3, 12) {
     int rows = (b.n - 1) % 2;
@@ -993,7 +994,7 @@ static void sinks__one_layer_rows(Test *t) {
     if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, fresh(t)))
       exit(1);
     const Sinks *one = lab_measure(t, &b, 0.3, 0.2, 0.1, rows);
-    /* a head that sees nothing: NaN */
+    /* bits, for the NaN of a head that sees nothing */
     for (idx k = 0; k < all->n_sums; k++)
       fact(t, !memcmp(&one->sums[k], &all->sums[k], sizeof(double)),
            "number %lld: %g and %g, %s", k, one->sums[k], all->sums[k],
@@ -1005,16 +1006,21 @@ static void sinks__one_layer_rows(Test *t) {
   }
 }
 
-/* Arrays of a pass, by the shapes of struct Acts and LayerActs, each with its
- * length. Those that a variant lacks are NULL, those that share another's
- * memory
- * stand here once. */
+/* An array of a pass, by the shapes of struct Acts and LayerActs, with its
+ * length. One that a variant lacks is NULL; one that shares another's memory
+ * stands here once. */
 typedef struct ActsArray {
   const char *name;
   real *at;
   idx n;
 } ActsArray;
 
+/* An array, unless it is another's memory. */
+static real *unless(real *at, const real *other) {
+  return at == other ? NULL : at;
+}
+
+/* The arrays of a lab's pass; returns how many. */
 static int acts_arrays(const Lab *b, ActsArray *out) {
   const Config *c = &b->m.c;
   const Acts *a = &b->a;
@@ -1024,42 +1030,52 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
   idx gates = rows * config_gates(c);
   int n = 0;
   const ActsArray whole[] = {
-      {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
+      {"h0", a->h0, X},
+      {"fnorm", a->fnorm, X},
+      {"nfstat", a->nfstat, 2 * rows},
       {"embed", a->embed, a->B * a->T * c->embed_dim},
-      {"cosine", a->cosine, half},
-      {"sine", a->sine, half}, {"local_cosine", a->local_cosine, half},
-      {"local_sine", a->local_sine, half}, {"sinusoid", a->sinusoid, a->N * C},
+      {"cosine", a->cosine, half}, {"sine", a->sine, half},
+      {"local_cosine", a->local_cosine, half},
+      {"local_sine", a->local_sine, half},
+      {"sinusoid", a->sinusoid, a->N * C},
       {"bias", a->bias, biases}, {"dbias", a->dbias, a->B * biases},
-      {"dh", a->dh, X},
-      {"dx", a->dx, X}, {"dn", a->dn, X}, {"dq", a->dq, Q}, {"dk", a->dk, K},
-      {"dv", a->dv, K}, {"dout", a->dout, Q}, {"dgate", a->dgate, gates},
-      {"dqk", a->dqk, Q}, {"dphi", a->dphi, Q}, {"df1", a->df1, rows * F},
-      {"dosum", a->dosum == a->dout ? NULL : a->dosum, rows * D},
-      {"df2", a->df2, rows * F}, {"slot", a->slot, a->B * H * slot_size(c)},
+      {"dh", a->dh, X}, {"dx", a->dx, X}, {"dn", a->dn, X},
+      {"dq", a->dq, Q}, {"dk", a->dk, K}, {"dv", a->dv, K},
+      {"dout", a->dout, Q},
+      {"dgate", a->dgate, gates},
+      {"dqk", a->dqk, Q}, {"dphi", a->dphi, Q},
+      {"df1", a->df1, rows * F},
+      {"dosum", unless(a->dosum, a->dout), rows * D},
+      {"df2", a->df2, rows * F},
+      {"slot", a->slot, a->B * H * slot_size(c)},
       {"late_slot", a->late_slot, a->B * H * late_size(c)}};
   EACH (i, whole)
     out[n++] = whole[i];
   for (int l = 0; l < c->layers; l++) {
     const LayerActs *y = &a->layer[l];
     const ActsArray block[] = {
-        {"n1", y->n1, X}, {"n1stat", y->n1stat, 2 * rows}, {"q", y->q, Q},
-        {"k", y->k, K}, {"v", y->v, K}, {"fq", y->fq == y->q ? NULL : y->fq, Q},
-        {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q},
-        {"hk", y->hk, K},
-        {"o", y->o, Q}, {"av", y->av == y->o ? NULL : y->av, Q},
-        {"gate", y->gate, gates}, {"v0", y->v0, K}, {"q0", y->q0, Q},
-        {"k0", y->k0, K},
+        {"n1", y->n1, X},
+        {"n1stat", y->n1stat, 2 * rows},
+        {"q", y->q, Q}, {"k", y->k, K}, {"v", y->v, K},
+        {"fq", unless(y->fq, y->q), Q},
+        {"fk", unless(y->fk, y->k), K},
+        {"hq", y->hq, Q}, {"hk", y->hk, K},
+        {"o", y->o, Q},
+        {"av", unless(y->av, y->o), Q},
+        {"gate", y->gate, gates},
+        {"v0", y->v0, K}, {"q0", y->q0, Q}, {"k0", y->k0, K},
         {"qstat", y->qstat, 2 * rows * H},
         {"kstat", y->kstat, 2 * rows * c->kv_heads},
         {"osum", c->combine ? y->osum : NULL, rows * D},
         {"row_stat", y->row_stat, rows * H},
-        {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
+        {"s1", y->s1, X}, {"n2", y->n2, X},
+        {"n2stat", y->n2stat, 2 * rows},
         {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F},
         {"fa", y->fa, rows * F},
-        {"s2", y->s2, X}, {"out1", y->out1 == y->s1 ? NULL : y->out1, X},
-        {"out2", y->out2 == y->s2 ? NULL : y->out2, X},
-        {"n3stat", y->n3stat, 2 * rows},
-        {"n4stat", y->n4stat, 2 * rows}};
+        {"s2", y->s2, X},
+        {"out1", unless(y->out1, y->s1), X},
+        {"out2", unless(y->out2, y->s2), X},
+        {"n3stat", y->n3stat, 2 * rows}, {"n4stat", y->n4stat, 2 * rows}};
     EACH (i, block)
       out[n++] = block[i];
   }
@@ -1067,10 +1083,8 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
 }
 
 /* No operator writes beyond its array. Sizes are rounded up to 16 numbers, so
- * most
- * arrays of these odd models end in room that nobody owns: a mark there
- * outlives a
- * whole step. */
+ * most arrays of these odd models end in room that nobody owns: a mark there
+ * outlives a whole step. */
 static void acts__stay_within(Test *t) {
   const real mark = (real)12345.5;
   idx marks = 0;
@@ -1101,8 +1115,7 @@ static void golden__against_twin_rows(Test *t) {
   golden_holds(t, GOLDEN "golden.txt", 87);
 }
 
-/* A file that is not there, is cut short, or has one other byte, is refused
- * with
+/* A file that is not there, is cut short, or has one other byte is refused in
  * one line. */
 static void golden_read__damage(Test *t) {
   static const char DAMAGED[] = "out/test-golden.txt";
@@ -1147,10 +1160,9 @@ static void readme__pairs(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-    RUNS(embed_forward__edited),
-    RUNS(frame__axes), RUNS(config_resolve__fills_rows),
-    RUNS(config_resolve__refuses_rows), RUNS(config__by_layer),
-    RUNS(settings_refuse_idle__published),
+    RUNS(embed_forward__edited), RUNS(frame__axes),
+    RUNS(config_resolve__fills_rows), RUNS(config_resolve__refuses_rows),
+    RUNS(config__by_layer), RUNS(settings_refuse_idle__published),
     RUNS(model_grads__refuses), RUNS(model_create__table_rows),
     RUNS(model_create__published_counts), RUNS(model_init__laws_rows),
     RUNS(row__every_operation_rows), RUNS(attention__against_slow_rows),
@@ -1160,9 +1172,8 @@ static const TestEntry TESTS[] = {
     RUNS(gradients__every_operation_rows), RUNS(gradients__wide_rows),
     RUNS(gradients__accumulate_rows), RUNS(model_backward__nan_is_seen_rows),
     RUNS(tiles__as_plain_rows), RUNS(model_forward__causal_rows),
-    RUNS(model_forward__batches_rows),
-    RUNS(model_forward__one_layer_rows), RUNS(model_extend__as_whole),
-    RUNS(model_extend__as_whole_rows),
+    RUNS(model_forward__batches_rows), RUNS(model_forward__one_layer_rows),
+    RUNS(model_extend__as_whole), RUNS(model_extend__as_whole_rows),
     RUNS(threads__same_bits_rows), RUNS(sinks__one_layer_rows),
     RUNS(acts__stay_within), RUNS(golden__against_twin_rows),
     RUNS(golden_read__damage), RUNS(readme__pairs)};

@@ -38,7 +38,7 @@ enum {
   ARRAYS
 };
 
-/* An axis a letter; k: K. */
+/* What an array is called, and its axes, a letter each; k: K. */
 static const struct { const char *name, *shape; } ARRAY[ARRAYS] = {
   {"q", "bhtd"}, {"k", "bksd"}, {"v", "bksd"}, {"do", "bhtd"}, {"dlse", "bht"},
   {"sink", "h"}, {"kstar", "hd"}, {"vstar", "hd"}, {"gate", "bht"},
@@ -153,7 +153,7 @@ typedef struct Case {
   int length[2];                 /* keys of each sequence */
   bool causal, has_lengths, narrow;   /* narrow: no 16-bit type */
   bool of_sink;                  /* sink.c's attention gave the answer */
-  double root, cap;              /* scale; X of the soft-cap, or 0 */
+  double root, cap;              /* scale; that of the soft-cap, or 0 */
   Model m;
   real *at[ARRAYS];              /* NULL: it has none */
   real *loop[ARRAYS];            /* the same by the loop, OUT_ alone */
@@ -368,9 +368,8 @@ static int case_model(Case *c, Error *e) {
   if (!c->causal)
     prefix = c->S;
   int n = snprintf(flags, sizeof flags,
-                   "--layers 1 --heads %d --kv-heads %d "
-                   "--head-dim %d --dim %d --ffn 1 --vocab 4 --context %d "
-                   "--pos none ",
+                   "--layers 1 --heads %d --kv-heads %d --head-dim %d "
+                   "--dim %d --ffn 1 --vocab 4 --context %d --pos none ",
                    c->H, c->K, c->D, c->H * c->D, c->S);
   if (prefix > 0)
     n += snprintf(flags + n, 40, "--prefix %d ", (int)at_most(prefix, c->S));
@@ -486,8 +485,10 @@ typedef struct Row {
   idx b, h, i, n;                /* n: S + 1 */
   real g;
   real *z, *a, *deriv, *dlogz;   /* [n] 3.6; column 0 is * */
-  real *da, *slope;              /* [n] slope: of the cap */
-  real *size, *weight;           /* [n] sum |q_d k_d| scale and |bias|; ea */
+  real *da;                      /* [n] */
+  real *slope;                   /* [n] of the cap */
+  real *size;                    /* [n] sum |q_d k_d| scale, and |bias| */
+  real *weight;                  /* [n] ea of chapter 4 */
   const real *q, *dout;          /* [D] */
 } Row;
 
@@ -585,6 +586,7 @@ static bool loop_forward(Case *c, Row *r, real **to) {
   return true;
 }
 
+/* The gradients of row r, added to those of the rows before. */
 static void loop_backward(Case *c, Row *r, real **to) {
   idx D = c->D, at = query_at(c, r->b, r->h, r->i);
   real *dq = to[OUT_DQ] + query_row(c, r->b, r->h, r->i), delta = 0;
@@ -817,6 +819,7 @@ static void lay_gate(const Case *c, real *x, real *gate, bool back) {
       }
 }
 
+/* The forward by sink.c; x [B,N,C] is scratch for a gate. */
 static void sink_forward(Case *c, Acts *a, real *x) {
   Model *m = &c->m;
   LayerActs *la = &a->layer[0];
@@ -929,7 +932,7 @@ static bool form_row_even(const Case *c, Row *r, real **want) {
   idx n = 0, at = query_at(c, r->b, r->h, r->i), D = c->D;
   real *o = want[OUT_O] + at * D, b = r->z[0], delta = 0;
   real top = vec_max(r->n - 1, r->z + 1), most = fmax(top, b);
-  bool alike = true; /* the keys, if not below the sink by 700 */
+  bool alike = true; /* all keys have the largest score, or are 700 below it */
   for (idx j = 1; j < r->n; j++) {
     alike = alike && (r->z[j] == top || r->z[j] < top - 700);
     n += r->z[j] == top;
@@ -1021,8 +1024,8 @@ static int form_halves(Case *c, real **want, uint64_t seed, Error *e) {
     case_close(&half);
   }
   snprintf(c->closed, sizeof c->closed,
-           "o = e^(lse1 - lse) o1 + "
-           "e^(lse2 - lse) o2, of softmax-first and softmax-second");
+           "o = e^(lse1 - lse) o1 + e^(lse2 - lse) o2, of softmax-first and "
+           "softmax-second");
   return 0;
 }
 
@@ -1036,34 +1039,19 @@ static void form_by_hand(Case *c, real **want) {
     double o, dq, dk[2], dv[2];
     const char *text;
   } HAND[] = {
-      {"logit",
-       2 * p,
-       2 * p * (1 - p),
-       {2 * p * (1 - p)},
-       {p},
-       "z = 1, v = 2, sink 0: o = 2 p, dq = dk = -dsink = 2 p (1 - p) = "
-       "0.39322387, dv = p = sigma(1), lse = log(1 + e)"},
-      {"soft-cap",
-       2 * s,
-       6 * s * (1 - s) * slope,
-       {2 * s * (1 - s) * slope},
-       {s},
-       "z = 3, y = 2 tanh(3/2), v = 2, sink 0: o = 2 p, dk = 2 p (1 - p) "
-       "(1 - tanh(3/2)^2), dq = 3 dk, p = sigma(y)"},
-      {"clamp",
-       3,
-       0,
-       {2, 1},
-       {1, -2},
-       "z = (2, -4), v = (1, -1): a = z/2 = (1, -2), delta = 3, "
-       "dz = (1/2 + 3/2, -1/2 + 3/2)"},
-      {"softpick",
-       a,
-       (1 - a) / Z - exp(-2) * a / Z,
-       {(1 - a) / Z, exp(-2) * a / Z},
-       {a, 0},
-       "z = (1, -1), v = (1, -1): Z = 1 - e^-2 + 1e-8, a = ((1 - 1/e) / Z, 0), "
-       "dz = ((1 - a_0) / Z, e^-2 a_0 / Z)"}};
+    {"logit", 2 * p, 2 * p * (1 - p), {2 * p * (1 - p)}, {p},
+     "z = 1, v = 2, sink 0: o = 2 p, dq = dk = -dsink = 2 p (1 - p) = "
+     "0.39322387, dv = p = sigma(1), lse = log(1 + e)"},
+    {"soft-cap", 2 * s, 6 * s * (1 - s) * slope, {2 * s * (1 - s) * slope}, {s},
+     "z = 3, y = 2 tanh(3/2), v = 2, sink 0: o = 2 p, "
+     "dk = 2 p (1 - p) (1 - tanh(3/2)^2), dq = 3 dk, p = sigma(y)"},
+    {"clamp", 3, 0, {2, 1}, {1, -2},
+     "z = (2, -4), v = (1, -1): a = z/2 = (1, -2), delta = 3, "
+     "dz = (1/2 + 3/2, -1/2 + 3/2)"},
+    {"softpick", a, (1 - a) / Z - exp(-2) * a / Z,
+     {(1 - a) / Z, exp(-2) * a / Z}, {a, 0},
+     "z = (1, -1), v = (1, -1): Z = 1 - e^-2 + 1e-8, "
+     "a = ((1 - 1/e) / Z, 0), dz = ((1 - a_0) / Z, e^-2 a_0 / Z)"}};
   for (size_t k = 0; k < sizeof HAND / sizeof *HAND; k++) {
     if (strcmp(c->op->name, HAND[k].op))
       continue;
@@ -1133,6 +1121,7 @@ static double off_form(Case *c, uint64_t seed, idx *numbers, Error *e) {
  *   <dx, u> = (4 D(h) - D(2h)) / 3 + O(h^4)
  *      D(h) = (L(x + hu) - L(x - hu)) / 2h */
 
+/* L(x + hu), where x was `was` and is so again. */
 static double loss_beside(Case *c, int input, const real *was, const real *u,
                           double h, real **to, Error *e) {
   double loss = 0;
@@ -1148,7 +1137,8 @@ static double loss_beside(Case *c, int input, const real *was, const real *u,
   return loss;
 }
 
-/* Relative to the largest terms of <dx, u>. */
+/* How far <dx, u> is from differences, relative to the sum of its terms'
+ * sizes. */
 static double off_difference(Case *c, int input, real **to, Error *e) {
   static const int GRADIENT[FIRST_OUT] = {
     OUT_DQ, OUT_DK, OUT_DV, 0, 0, OUT_DSINK, OUT_DKSTAR, OUT_DVSTAR, OUT_DGATE};
@@ -1181,12 +1171,14 @@ static double off_difference(Case *c, int input, real **to, Error *e) {
 /* ==========
  * 8  Files */
 
-/* NumPy's format 1.0, of numbers of so many bytes; `pair`: two such arrays. */
+/* A number of so many bytes, the lowest first. */
 static void bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   for (; bytes > 0; bytes--, x >>= 8)
     bytes_add(b, (unsigned char[]){x & 255}, 1, e);
 }
 
+/* The head of NumPy's format 1.0, of numbers of so many bytes; `pair`: of two
+ * such arrays. */
 static void npy_head(const Case *c, int array, int bytes, bool pair, Bytes *out,
                      Error *e) {
   char head[160], axes[80] = "";
@@ -1196,8 +1188,8 @@ static void npy_head(const Case *c, int array, int bytes, bool pair, Bytes *out,
     snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%lld, ",
              axis_length(c, *axis));
   int size = snprintf(head, sizeof head,
-                      "{'descr': '<f%d', 'fortran_order': "
-                      "False, 'shape': (%s), }",
+                      "{'descr': '<f%d', 'fortran_order': False, "
+                      "'shape': (%s), }",
                       bytes, axes);
   size += snprintf(head + size, 80, "%*s", 64 - (10 + size) % 64, "\n");
   bytes_add(out, "\x93NUMPY\x01", 8, e);
@@ -1232,6 +1224,7 @@ static void json_list(const char *name, int n, const double *x, Bytes *out,
   bytes_print(out, e, "%s,\n", end);
 }
 
+/* case.json. */
 static void json_case(const Case *c, Bytes *out, Error *e) {
   static const char *const TRUTH[] = {"false", "true"};
   static const char *const FROM[] = {"the plain loop", "sink.c 3.7"};
@@ -1284,7 +1277,8 @@ typedef struct Kit {
   double bytes;
 } Kit;
 
-/* Without fsync: the next run makes the same. */
+/* Writes a file of a case, with its folders, and counts it. Without fsync: the
+ * next run makes the same. */
 static void keep(Kit *k, const Case *c, const char *name, Bytes *b, Error *e) {
   char path[PATH_ROOM + 120];
   snprintf(path, sizeof path, "%s/%s/%s", k->out, c->name, name);
@@ -1441,8 +1435,7 @@ static int kit_flags(Kit *k, bool *check, int argc, char **argv, Error *e) {
       k->seed = (uint64_t)number_of(word, value, 0, INT32_MAX, e);
     else
       fail(e, 2,
-           "%s: unknown flag, or no value after it. Try: ./vectors "
-           "--out DIR",
+           "%s: unknown flag, or no value after it. Try: ./vectors --out DIR",
            word);
   }
   return e->status;

@@ -17,8 +17,7 @@
  *                           of origin, stays
  *
  * So every F16 and BF16 has its own float (test widen__every_half). Numbers are
- * taken byte by byte, the lower first, whatever the machine's order; compilers
- * turn these loops into vector code. */
+ * taken byte by byte, the lower first, whatever the machine's order. */
 enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
 
 static size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }

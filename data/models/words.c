@@ -10,13 +10,14 @@
  * differ from sink's own (sink.c, chapter 8) and from one another in the rows
  * that their file names:
  *
- *   cut         pieces                                    begin as      models
- *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
- *   digits      that between numbers, each a piece        bytes         SmolLM
- *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, OLMo 2, Phi-4
- *   qwen2       that with \p{N} for \p{N}{1,3}            bytes         Qwen 2, Qwen 3
- *   o200k       gpt-oss's expression                      bytes         gpt-oss, Phi-4-mini
- *   beside      wherever no token has both sides          characters    LLaMA-2, Gemma, Phi-3
+ *   cut       pieces                          begin as    models
+ *   gpt2      GPT-2's expression              bytes       GPT-2, Pythia, OPT
+ *   digits    that; each number is a piece    bytes       SmolLM
+ *   llama3    LLaMA-3's expression            bytes       LLaMA-3, OLMo 2,
+ *                                                         Phi-4
+ *   qwen2     that, \p{N} for \p{N}{1,3}      bytes       Qwen 2, Qwen 3
+ *   o200k     gpt-oss's expression            bytes       gpt-oss, Phi-4-mini
+ *   beside    where no token has both sides   characters  LLaMA-2, Gemma, Phi-3
  *
  *   1  marks       added tokens are taken out of the text: the leftmost first,
  *                  of two that begin together the longer; a text that spells
@@ -26,22 +27,24 @@
  *                  and where tokens come from SentencePiece, which spells a
  *                  space U+2581, that sign becomes a space, and one is put in
  *                  front
- *   3  runs        added tokens that are `normalized`, as in 1: Pythia's of 2 to 24 spaces
+ *   3  runs        added tokens that are `normalized`, as in 1: Pythia's of
+ *                  2 to 24 spaces
  *   4  pieces      the pre-tokenizer: one of these expressions, where L, N and
  *                  \s are Unicode's letters, numbers and white space, which the
  *                  file lists; stray bytes are none
  *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
  *                  ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *     llama3 ..    the others stand in 14.1: LLAMA3_CUTS, O200K_CUTS
- *   5  merges      BPE. LLaMA-3 first looks whether the piece is a token, and then needs none
+ *   5  merges      BPE. LLaMA-3 first looks whether the piece is a token, and
+ *                  then needs none
  *
  * SentencePiece merges over the whole text. Here a text of any length is cut
- * too, between any two characters that no token has beside each other: no merge
- * could join across, so the ids are the same, and words can be remembered. A
- * character that the vocabulary lacks becomes its bytes' tokens. Merges of one
- * rank go by place: SentencePiece ranks by what a merge makes, so that all ways
- * to make a token have one rank; files that list merges give each a rank of its
- * own.
+ * too, between any two characters that no token has beside each other: no
+ * merge could join across, so the ids are the same, and words can be
+ * remembered. A character that the vocabulary lacks becomes its bytes' tokens.
+ * Merges of one rank go by place: SentencePiece ranks by what a merge makes,
+ * so that all ways to make a token have one rank; files that list merges give
+ * each a rank of its own.
  *
  * The file. Numbers are little-endian and unsigned.
  *     offset      bytes
@@ -50,7 +53,8 @@
  *     20          4  4    CUT_*; SPACE_*
  *     28          4       1 a piece that is a token is one; 2 models have read
  *                         bos before every text; or the sum of these
- *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
+ *     32          4  4    the ids that end and that begin a text; 2^32 - 1:
+ *                         none begins it
  *     40          4  4    C classes of characters; F forms
  *     48          4  4    K classes of combining marks; S bytes of spellings
  *     56          12 C    first, last code point; 0 letter, 1 number, 2 white
@@ -58,8 +62,10 @@
  *                         letter (0: of no case), 6 combining mark
  *     ..          16 F    code point, first and second of its canonical form
  *                         (second 0: none), 1 when the two compose; sorted
- *     ..          12 K    first, last code point; combining class; sorted, as are the classes
- *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most 1024
+ *     ..          12 K    first, last code point; combining class; sorted, as
+ *                         are the classes
+ *     ..          3 V     for each id: 1 byte KIND_*, 2 bytes length, at most
+ *                         1024
  *     ..          S       the spellings, end to end
  *     ..          16 M    left id, right id, the id that they make, rank: 0
  *                         first, then that of the merge before or its own
@@ -67,9 +73,30 @@
  *     ..          8       hash64(0, .) of all bytes before it
  */
 
-/* bytes of the longest token */
-enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FORM_DEPTH = 8,
-       PUBLISHED_VOCAB_MAX = 1 << 19, TOKEN_LENGTH_MAX = 1024 };
+enum {
+  PUBLISHED_HEAD = 56,              /* bytes of the head */
+  PUBLISHED_MERGES_MAX = 1 << 21,
+  PUBLISHED_VOCAB_MAX = 1 << 19,
+  TOKEN_LENGTH_MAX = 1024,          /* bytes of the longest token */
+  FORM_DEPTH = 8                    /* forms of a form's first code point */
+};
+
+/* The head as numbers of 4 bytes; the two of "SINKTOK1" and the version are
+ * before these. FLAG_*: bits of the flags. */
+enum {
+  HEAD_VOCAB = 3,
+  HEAD_MERGES,
+  HEAD_CUT,
+  HEAD_SPACE,
+  HEAD_FLAGS,
+  HEAD_END,
+  HEAD_BOS,
+  HEAD_CLASSES,
+  HEAD_FORMS,
+  HEAD_COMBINING,
+  HEAD_SPELLINGS,
+  HEAD_NUMBERS
+};
 enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 
 /* How text is cut into the pieces that are encoded each on its own; 0 is sink's
@@ -85,14 +112,17 @@ enum {
   CUT_O200K,
   CUTS_COUNT
 };
-static const char *const CUT_NAMES[CUTS_COUNT] = {"sink", "gpt2", "llama3", "beside", "digits",
-                                                  "qwen2", "o200k"};
-/* U+2581, for a space; 3 bytes */
+static const char *const CUT_NAMES[CUTS_COUNT] = {
+  "sink", "gpt2", "llama3", "beside", "digits", "qwen2", "o200k"};
+
+/* SentencePiece's sign for a space, U+2581: 3 bytes. */
 static const char SIGN[] = "\xE2\x96\x81";
-/* Spaces, before that. PLAIN: as they are. All others read U+2581 as a space,
- * as SentencePiece does, and put a space in front, NONE: of nothing; EACH: of
- * every stretch between marks; FIRST: of a text that begins with none; ALWAYS:
- * of every stretch that begins with none. */
+
+/* What becomes of spaces before text is cut. PLAIN: they stay as they are. All
+ * others read U+2581 as a space, as SentencePiece does, and put a space in
+ * front, NONE: of nothing; EACH: of every stretch between marks; FIRST: of a
+ * text that begins with none; ALWAYS: of every stretch that begins with
+ * none. */
 enum {
   SPACE_PLAIN,
   SPACE_NONE,
@@ -101,88 +131,94 @@ enum {
   SPACE_ALWAYS,
   SPACES_COUNT
 };
-/* What a token is. TEXT; BYTE: of a character that the vocabulary lacks; MARK:
- * taken out of the text as it stands; RUN: after normalisation; NAME: no text
- * gives it; BOTH: TEXT, and a MARK where U+2581 stands for its spaces; BOTH +
- * 1, 2, 3: a MARK with white space behind, before, at both; WORD: TEXT, and a
- * RUN where a space stands before it. */
-enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KIND_WORD = 9,
-       KINDS_COUNT };
+
+/* What a token is.
+ *
+ *   TEXT             comes of merges
+ *   BYTE             of a character that the vocabulary lacks
+ *   MARK             is taken out of the text as it stands
+ *   RUN              is taken out after normalisation
+ *   NAME             no text gives it
+ *   BOTH             TEXT, and a MARK where U+2581 stands for its spaces
+ *   BOTH + 1, 2, 3   a MARK with white space behind, before, at both sides
+ *   WORD             TEXT, and a RUN where a space stands before it */
+enum {
+  KIND_TEXT,
+  KIND_BYTE,
+  KIND_MARK,
+  KIND_RUN,
+  KIND_NAME,
+  KIND_BOTH,
+  KIND_WORD = KIND_BOTH + 4,
+  KINDS_COUNT
+};
+
 static bool kind_text(int kind) {
   return kind == KIND_TEXT || kind == KIND_BOTH || kind == KIND_WORD;
 }
 
 /* What a merge makes, and when: merges of lower rank come first. */
 typedef struct Merge { int32_t id, rank; } Merge;
-/* Code points that share a class of characters, or a class of marks that
- * combine. */
+
+/* Code points first .. last share a class of characters, or of marks that
+ * combine: value. */
 typedef struct Range { uint32_t first, last, value; } Range;
+
 /* A code point that is `first` and `second` (0: none) in another form; joins:
- * and back again. */
+ * the two make it again. */
 typedef struct Form { uint32_t code, first, second, joins; } Form;
 
 /* What a published tokenizer knows beside its vocabulary and ids. */
 typedef struct Published {
-  /* CUT_*, SPACE_*                                               */
-  int cut, space;
-  /* a piece that is a token is that token, whatever the merges   */
-  bool whole;
-  /* its models have read bos before every text                   */
-  bool begins;
-  /* the pairs that join; [merges.size] what they make     */
-  Pairs merges; Merge *made;
-  /* [V] KIND_*                                                   */
-  unsigned char *kind;
-  /* a byte's token: KIND_TEXT, under CUT_BESIDE KIND_BYTE; -1 none */
+  int cut, space;                 /* CUT_*, SPACE_* */
+  bool whole;                     /* a piece that is a token needs no merges */
+  bool begins;                    /* its models have read bos before a text */
+  Pairs merges;                   /* the pairs that join */
+  Merge *made;                    /* [merges.size] what they make */
+  unsigned char *kind;            /* [V] KIND_* */
+  /* a byte's token: of KIND_TEXT, under CUT_BESIDE of KIND_BYTE; -1: none */
   int32_t byte[256];
-  /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
+  /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling */
   uint32_t *slot;
   size_t slots;
-  /* trees of prefixes of KIND_MARK and KIND_RUN                  */
-  Pairs marks[2];
-  /* characters that some token has beside each other: CUT_BESIDE */
+  Pairs marks[2];                 /* trees of prefixes: of marks, of runs */
+  /* characters that some token has beside each other, under CUT_BESIDE */
   Pairs beside;
-  /* [n_classes], [n_combining], sorted                    */
-  Range *classes, *combining;
-  /* [n_forms], sorted by code; none: text is not normalised      */
+  Range *classes, *combining;     /* [n_classes], [n_combining], sorted */
+  /* [n_forms], sorted by code; where there are none, text stays as it is */
   Form *forms;
-  /* (first, second) of forms that join                           */
-  Pairs joins;
+  Pairs joins;                    /* (first, second) of forms that join */
   int n_classes, n_combining, n_forms;
-  /* classes of the first 128 characters                          */
-  unsigned char ascii[128];
-  /* NULL before the first text is encoded: one caller at a time  */
+  unsigned char ascii[128];       /* classes of the first 128 characters */
+  /* NULL before the first text is encoded: one caller at a time */
   struct Scratch *scratch;
 } Published;
 
 /* One symbol of a piece; what is joined to the one before it is no longer in
- * the list. */
+ * the list. -1: none. */
 typedef struct Link {
-  /* join: its merge with the next, -1 none */
-  int32_t id, join;
-  int32_t before, after;              /* -1: none */
+  int32_t id;
+  int32_t join;            /* its merge with the next */
+  int32_t before, after;
 } Link;
 
 /* What an encoder works with; it grows to the longest piece. */
 typedef struct Scratch {
   const Tokenizer *tokenizer;
-  /* [room] the symbols of one piece                              */
-  Link *link;
-  /* [2 room] its joins, the next one first                       */
-  uint64_t *heap;
+  Link *link;              /* [room] the symbols of one piece */
+  uint64_t *heap;          /* [2 room] its joins, the next one first */
   size_t room, joins;
-  /* a stretch of text, normalised                                */
-  Bytes plain;
-  /* its characters, where form NFC needs work                    */
-  Ids codes, spare;
+  Bytes plain;             /* a stretch of text, normalised */
+  Ids codes, spare;        /* its characters, where form NFC needs work */
 } Scratch;
 
 /* ---- 14.1  Cutting text -------------------------------------------------- */
 
 /* LLaMA-3's expression; Qwen's numbers are of one digit. */
 #define LLAMA3_CUTS(digits) \
-  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits "|" \
-  " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" \
+  "\\p{N}" digits "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" \
+  "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 /* gpt-oss's: a word is capitals, then small letters; letters of no case and
  * marks are both. */
@@ -197,11 +233,21 @@ typedef struct Scratch {
 enum { UPPER = OTHER + 1, LOWER, ACCENT, CLASSES_END };
 #define NO_CASE (1u << LETTER | 1u << ACCENT)
 
+enum { CODE_BYTE = 0x110000, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
+
+/* How many bytes a character has, by its first one. */
+static size_t length_of(unsigned char first) {
+  if (first < 0x80)
+    return 1;
+  if (first < 0xE0)
+    return 2;
+  return first < 0xF0 ? 3 : 4;
+}
+
 /* The length and code of the first character of n >= 1 bytes; a stray byte is
  * above all codes. */
-enum { CODE_BYTE = 0x110000, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
 static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
-  const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+  const size_t length = length_of(s[0]);
   *code = s[0];
   if (length == 1)
     return 1;
@@ -257,11 +303,13 @@ static size_t class_run(const Published *t, const unsigned char *text,
   return end - at;
 }
 
+static int small_of(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+
 /* The length of a contraction, or 0; `fold`: in capitals too, and with the long
  * s, U+017F. */
 static size_t contraction(const unsigned char *s, size_t n, bool fold) {
-  static const char *const TAILS[] = {"s", "t",  "re", "ve",
-                                      "m", "ll", "d",  NULL};
+  static const char *const TAILS[] = {
+    "s", "t", "re", "ve", "m", "ll", "d", NULL};
   if (n < 2 || s[0] != '\'')
     return 0;
   if (fold && n > 2 && s[1] == 0xC5 && s[2] == 0xBF)
@@ -270,9 +318,7 @@ static size_t contraction(const unsigned char *s, size_t n, bool fold) {
     const size_t length = strlen(TAILS[i]);
     size_t k = 0;
     while (k < length && k + 1 < n &&
-           TAILS[i][k] == (fold && s[k + 1] >= 'A' && s[k + 1] <= 'Z'
-                               ? s[k + 1] + 32
-                               : s[k + 1]))
+           TAILS[i][k] == (fold ? small_of(s[k + 1]) : s[k + 1]))
       k++;
     if (k == length)
       return 1 + length;
@@ -292,10 +338,12 @@ static size_t white_length(const Published *t, const unsigned char *text,
     last = end;
     end += length;
   }
-  return end < n && last && (t->cut != CUT_DIGITS || class != DIGIT) ? last
-                                                                     : end;
+  if (end >= n || !last || (t->cut == CUT_DIGITS && class == DIGIT))
+    return end;
+  return last;
 }
 
+/* The first piece of a text by GPT-2's expression, alone or between numbers. */
 static size_t gpt2_length(const Published *t, const unsigned char *text,
                           size_t n) {
   size_t length = contraction(text, n, false);
@@ -305,8 +353,9 @@ static size_t gpt2_length(const Published *t, const unsigned char *text,
   const unsigned class = char_class(t, text + blank, n - blank, &length);
   if (class == DIGIT && t->cut == CUT_DIGITS)
     return blank ? blank : length;
-  return class == WHITE ? white_length(t, text, n)
-                        : blank + class_run(t, text, blank, n, 1u << class, n);
+  if (class == WHITE)
+    return white_length(t, text, n);
+  return blank + class_run(t, text, blank, n, 1u << class, n);
 }
 
 /* Where a word from `at` on ends, `at` when none begins there. Capitals that no
@@ -340,16 +389,22 @@ static size_t cased_length(const Published *t, const unsigned char *text,
     if (end == prefix)
       end = cased_end(t, text, 0, n, way);
   }
-  return end ? end + contraction(text + end, n - end, true) : 0;
+  if (!end)
+    return 0;
+  return end + contraction(text + end, n - end, true);
 }
 
-/* The last three ways of LLaMA-3's expression are gpt-oss's too, which may end
- * a line by /. */
+/* The first piece by LLaMA-3's expression, Qwen's or gpt-oss's. Their last
+ * three ways are the same, but that gpt-oss may end a line by /. */
 static size_t llama3_length(const Published *t, const unsigned char *text,
                             size_t n) {
   const bool cased = t->cut == CUT_O200K;
-  size_t length = cased ? cased_length(t, text, n) : contraction(text, n, true),
-         next;
+  const size_t digits = t->cut == CUT_QWEN2 ? 1 : 3;
+  size_t length, next;
+  if (cased)
+    length = cased_length(t, text, n);
+  else
+    length = contraction(text, n, true);
   if (length)
     return length;
   const unsigned class = char_class(t, text, n, &length);
@@ -357,7 +412,7 @@ static size_t llama3_length(const Published *t, const unsigned char *text,
   if (class == LETTER)
     return class_run(t, text, 0, n, 1u << LETTER, n);
   if (class == DIGIT)
-    return class_run(t, text, 0, n, 1u << DIGIT, t->cut == CUT_QWEN2 ? 1 : 3);
+    return class_run(t, text, 0, n, 1u << DIGIT, digits);
   if (!line && char_class(t, text + length, n - length, &next) == LETTER &&
       next)
     return length + class_run(t, text, length, n, 1u << LETTER, n);
@@ -375,6 +430,7 @@ static size_t llama3_length(const Published *t, const unsigned char *text,
   return end ? end : white_length(t, text, n);
 }
 
+/* As far as some token has each two neighbours beside each other. */
 static size_t beside_length(const Published *t, const unsigned char *text,
                             size_t n) {
   uint32_t left, right;
@@ -393,22 +449,25 @@ static size_t beside_length(const Published *t, const unsigned char *text,
 static size_t published_cut(const Tokenizer *k, const unsigned char *text,
                             size_t n) {
   const Published *t = k->published;
-  return t->cut == CUT_GPT2 || t->cut == CUT_DIGITS ? gpt2_length(t, text, n)
-         : t->cut == CUT_BESIDE                     ? beside_length(t, text, n)
-                                                    : llama3_length(t, text, n);
+  switch (t->cut) {
+  case CUT_GPT2:
+  case CUT_DIGITS: return gpt2_length(t, text, n);
+  case CUT_BESIDE: return beside_length(t, text, n);
+  default: return llama3_length(t, text, n);
+  }
 }
 
 /* ---- 14.2  The file, read ------------------------------------------------ */
 
-/* The size that the head of a file tells, 0 when a part is larger than any can
- * be. */
+/* The size that the head of a file tells, 0 when a part is larger than
+ * any can be. */
 static size_t published_size(const unsigned char *bytes, size_t vocab,
                              size_t merges) {
-  /* classes, forms, combining marks, bytes of spellings */
-  size_t part[4];
+  size_t part[4]; /* classes, forms, combining marks, bytes of spellings */
   for (int i = 0; i < 4; i++) {
-    part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
-    if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18))
+    const size_t most = i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18;
+    part[i] = (size_t)number_at(bytes + 4 * (HEAD_CLASSES + i), 4);
+    if (part[i] > most)
       return 0;
   }
   return PUBLISHED_HEAD + 12 * part[0] + 16 * part[1] + 12 * part[2] +
@@ -480,8 +539,8 @@ static int forms_read(Published *t, const unsigned char *at, const char *name,
   return e->status;
 }
 
-/* The slot of a spelling: that of the token which is spelt so, or the empty one
- * for it. */
+/* The slot of a spelling: that of the token which is spelt so, or the empty
+ * one for it. */
 static size_t token_slot(const Tokenizer *k, const unsigned char *text,
                          size_t n) {
   const Published *t = k->published;
@@ -501,53 +560,73 @@ static int32_t token_find(const Tokenizer *k, const unsigned char *text,
   return (int32_t)k->published->slot[token_slot(k, text, n)] - 1;
 }
 
+/* Enters a mark or a run, spelt by n bytes, into its tree. Returns 1 + the
+ * token that is there already, 0: none. */
+static uint32_t mark_enter(Published *t, int id, const unsigned char *s,
+                           size_t n, Error *e) {
+  const int kind = t->kind[id];
+  Pairs *tree = &t->marks[kind == KIND_RUN || kind == KIND_WORD];
+  int64_t node = kind == KIND_WORD ? pairs_number(tree, 0, ' ', e) : -1;
+  for (size_t i = 0; i < n && !e->status; i++) {
+    if (kind != KIND_BOTH || s[i] != ' ') {
+      node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
+      continue;
+    }
+    for (int b = 0; b < 3 && !e->status; b++)
+      node = pairs_number(tree, (int32_t)(node + 1), (unsigned char)SIGN[b], e);
+  }
+  if (e->status)
+    return 0;
+  const uint32_t was = tree->at[node].last;
+  tree->at[node].last = (uint32_t)id + 1;
+  return was;
+}
+
+/* Notes the characters that a spelling of n bytes has beside each other. */
+static void beside_enter(Published *t, const unsigned char *s, size_t n,
+                         Error *e) {
+  uint32_t left, right;
+  for (size_t at = char_at(s, n, &left); at < n && !e->status; left = right) {
+    at += char_at(s + at, n - at, &right);
+    pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
+  }
+}
+
 /* Enters token id, spelt by n >= 1 bytes, where text will be looked up: among
  * the spellings, the bytes, the marks; and the characters that it has beside
  * each other. */
 static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
   Published *t = k->published;
-  /* 1 + the token that is spelt so */
   size_t n;
-  uint32_t was = 0;
   const unsigned char *s = tokenizer_token(k, id, &n);
   const int kind = t->kind[id];
-  if (kind == KIND_MARK || kind == KIND_RUN || kind >= KIND_BOTH) {
-    Pairs *tree = &t->marks[kind == KIND_RUN || kind == KIND_WORD];
-    int64_t node = kind == KIND_WORD ? pairs_number(tree, 0, ' ', e) : -1;
-    for (size_t i = 0; i < n && !e->status; i++) {
-      const bool sign = kind == KIND_BOTH && s[i] == ' ';
-      for (int b = 0; b < (sign ? 3 : 1) && !e->status; b++)
-        node = pairs_number(tree, (int32_t)(node + 1),
-                            sign ? (unsigned char)SIGN[b] : s[i], e);
-    }
-    if (e->status)
-      return e->status;
-    was = tree->at[node].last;
-    tree->at[node].last = (uint32_t)id + 1;
-  }
-  if (kind_text(kind)) {
+  const bool text = kind_text(kind);
+  const bool byte = t->cut == CUT_BESIDE ? kind == KIND_BYTE : text;
+  uint32_t was = 0; /* 1 + the token that is spelt so */
+  if (kind == KIND_MARK || kind == KIND_RUN || kind >= KIND_BOTH)
+    was = mark_enter(t, id, s, n, e);
+  if (e->status)
+    return e->status;
+  if (text) {
     const size_t slot = token_slot(k, s, n);
     if (!was)
       was = t->slot[slot];
     t->slot[slot] = (uint32_t)id + 1;
-    uint32_t left, right;
-    for (size_t at = char_at(s, n, &left);
-         t->cut == CUT_BESIDE && at < n && !e->status; left = right) {
-      at += char_at(s + at, n - at, &right);
-      pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
-    }
+    if (t->cut == CUT_BESIDE)
+      beside_enter(t, s, n, e);
   }
-  if (n == 1 && (t->cut == CUT_BESIDE ? kind == KIND_BYTE : kind_text(kind)))
+  if (n == 1 && byte)
     t->byte[s[0]] = id;
-  return !was ? e->status
-              : fail(e, 1,
-                     "%s: expected tokens of different spelling, found %u and "
-                     "%d alike. %s",
-                     name, (unsigned)was - 1, id, HINT);
+  if (!was)
+    return e->status;
+  return fail(e, 1,
+              "%s: expected tokens of different spelling, found %u and %d "
+              "alike. %s",
+              name, (unsigned)was - 1, id, HINT);
 }
 
-/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of
- * spellings. */
+/* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes
+ * of spellings. */
 static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes,
                        const char *name, Error *e) {
   Published *t = k->published;
@@ -568,10 +647,10 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes,
     if (at[0] >= KINDS_COUNT || length > TOKEN_LENGTH_MAX ||
         length > bytes - used || (at[0] != KIND_NAME && length < 1) ||
         (at[0] == KIND_BYTE && length > 1))
-      return fail(
-          e, 1,
-          "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
-          name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
+      return fail(e, 1,
+                  "%s: expected token %d of 1 to %d bytes, found %zu of kind "
+                  "%d. %s",
+                  name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
     used += length;
     k->token[id + 1].start = (uint32_t)used;
     token_enter(k, id, name, e);
@@ -580,7 +659,7 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes,
     fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name,
          bytes, used, HINT);
   for (int b = 0; b < 256 && !e->status; b++) {
-    /* never in UTF-8 */
+    /* such bytes are never in UTF-8 */
     const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;
     if (t->byte[b] < 0 && !spare && (t->cut == CUT_BESIDE || isprint(b)))
       fail(e, 1,
@@ -618,10 +697,10 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n,
     const int64_t number = pairs_number(&t->merges, (int32_t)id[0],
                                         (int32_t)id[1], e);
     if (number >= 0 && (size_t)number != r)
-      return fail(
-          e, 1,
-          "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
-          name, r, (size_t)number, HINT);
+      return fail(e, 1,
+                  "%s: expected merge %zu to be new, found the pair of merge "
+                  "%zu. %s",
+                  name, r, (size_t)number, HINT);
     const uint64_t rank = number_at(at + 12, 4);
     if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
       return fail(e, 1,
@@ -664,54 +743,45 @@ static void published_close(Tokenizer *k) {
   free(t);
 }
 
-/* A tokenizer of a file of version 2. Nothing is believed before it is
- * checked. */
-static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n,
-                          const char *name, Error *e) {
+/* The head of a file, which must be as long as it tells. Nothing is believed
+ * before it is checked. */
+static int head_read(uint32_t head[HEAD_NUMBERS], const unsigned char *bytes,
+                     size_t n, const char *name, Error *e) {
   if (n < PUBLISHED_HEAD + TOKENIZER_TAIL)
     return fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s",
                 name, PUBLISHED_HEAD, n, HINT);
-  /* the 4-byte numbers up to PUBLISHED_HEAD */
-  uint32_t head[14];
-  for (int i = 0; i < 14; i++)
+  for (int i = 0; i < HEAD_NUMBERS; i++)
     head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
-  const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-  if (vocab < 1 || vocab > PUBLISHED_VOCAB_MAX ||
-      head[4] > PUBLISHED_MERGES_MAX)
+  const uint32_t vocab = head[HEAD_VOCAB], merges = head[HEAD_MERGES];
+  const uint32_t cut = head[HEAD_CUT], space = head[HEAD_SPACE];
+  const uint32_t flags = head[HEAD_FLAGS];
+  const uint32_t end = head[HEAD_END], bos = head[HEAD_BOS];
+  if (vocab < 1 || vocab > PUBLISHED_VOCAB_MAX || merges > PUBLISHED_MERGES_MAX)
     return fail(e, 1,
                 "%s: expected 1 to %d tokens and at most %d merges, found %u "
                 "and %u. %s",
                 name, PUBLISHED_VOCAB_MAX, PUBLISHED_MERGES_MAX,
-                (unsigned)vocab, (unsigned)head[4], HINT);
-  if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name,
-                       e))
+                (unsigned)vocab, (unsigned)merges, HINT);
+  if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, merges), name, e))
     return e->status;
-  if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
+  const bool begins = flags & FLAG_BEGINS;
+  if (cut < CUT_GPT2 || cut >= CUTS_COUNT || space >= SPACES_COUNT ||
       flags >= 4 || end >= vocab ||
-      (bos >= vocab && (bos != UINT32_MAX || flags & FLAG_BEGINS)))
+      (bos >= vocab && (bos != UINT32_MAX || begins)))
     return fail(e, 1,
                 "%s: expected cuts, spaces, flags and ids that sink knows, "
                 "found %u, %u, %u, %u and %u. %s",
-                name, (unsigned)head[5], (unsigned)head[6], (unsigned)flags,
+                name, (unsigned)cut, (unsigned)space, (unsigned)flags,
                 (unsigned)end, (unsigned)bos, HINT);
-  Published *t = k->published = grab(1, sizeof *t, e);
-  if (!t)
-    return e->status;
-  *t = (Published){.cut = (int)head[5],
-                   .space = (int)head[6],
-                   .whole = flags & FLAG_WHOLE,
-                   .begins = flags & FLAG_BEGINS,
-                   .n_classes = (int)head[10],
-                   .n_forms = (int)head[11],
-                   .n_combining = (int)head[12]};
-  k->vocab = (int)vocab;
-  k->blank = t->space > SPACE_NONE;
-  k->end = (int)end;
-  k->fix = -1;
-  k->bos = bos < vocab ? (int)bos : -1;
-  const unsigned char *at = bytes + PUBLISHED_HEAD;
-  ranges_read(&t->classes, t->n_classes, at,
-              t->cut == CUT_O200K ? CLASSES_END : OTHER, name, e);
+  return 0;
+}
+
+/* The parts behind the head, one after another. */
+static int parts_read(Tokenizer *k, const uint32_t *head,
+                      const unsigned char *at, const char *name, Error *e) {
+  Published *t = k->published;
+  const unsigned classes = t->cut == CUT_O200K ? CLASSES_END : OTHER;
+  ranges_read(&t->classes, t->n_classes, at, classes, name, e);
   at += 12 * (size_t)t->n_classes;
   if (!e->status)
     forms_read(t, at, name, e);
@@ -724,13 +794,37 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n,
       t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c,
                                                OTHER);
   if (!e->status)
-    tokens_read(k, at, head[13], name, e);
-  at += 3 * (size_t)vocab + head[13];
+    tokens_read(k, at, head[HEAD_SPELLINGS], name, e);
+  at += 3 * (size_t)k->vocab + head[HEAD_SPELLINGS];
   if (!e->status)
-    merges_read(k, at, head[4], name, e);
-  at += 16 * (size_t)head[4];
+    merges_read(k, at, head[HEAD_MERGES], name, e);
+  at += 16 * (size_t)head[HEAD_MERGES];
   k->hash = number_at(at, TOKENIZER_TAIL);
   return e->status;
+}
+
+/* A tokenizer of a file of version 2. */
+static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n,
+                          const char *name, Error *e) {
+  uint32_t head[HEAD_NUMBERS];
+  if (head_read(head, bytes, n, name, e))
+    return e->status;
+  Published *t = k->published = grab(1, sizeof *t, e);
+  if (!t)
+    return e->status;
+  *t = (Published){.cut = (int)head[HEAD_CUT],
+                   .space = (int)head[HEAD_SPACE],
+                   .whole = head[HEAD_FLAGS] & FLAG_WHOLE,
+                   .begins = head[HEAD_FLAGS] & FLAG_BEGINS,
+                   .n_classes = (int)head[HEAD_CLASSES],
+                   .n_forms = (int)head[HEAD_FORMS],
+                   .n_combining = (int)head[HEAD_COMBINING]};
+  k->vocab = (int)head[HEAD_VOCAB];
+  k->blank = t->space > SPACE_NONE;
+  k->end = (int)head[HEAD_END];
+  k->fix = -1;
+  k->bos = head[HEAD_BOS] < head[HEAD_VOCAB] ? (int)head[HEAD_BOS] : -1;
+  return parts_read(k, head, bytes + PUBLISHED_HEAD, name, e);
 }
 
 /* ---- 14.3  Normalising --------------------------------------------------- */
@@ -745,8 +839,8 @@ static unsigned combining_class(const Published *t, int32_t code) {
   return range_value(t->combining, t->n_combining, (uint32_t)code, 0);
 }
 
-/* Appends a code point's canonical decomposition; a Hangul syllable's parts are
- * arithmetic. */
+/* Appends a code point's canonical decomposition; a Hangul syllable's parts
+ * are arithmetic. */
 static int decompose(const Published *t, uint32_t code, Ids *out, Error *e) {
   int32_t part = (int32_t)code;
   const Form *f = form_of(t, code);
@@ -766,8 +860,8 @@ static int decompose(const Published *t, uint32_t code, Ids *out, Error *e) {
 
 /* What two code points compose to, -1 when nothing. */
 static int32_t composed(const Published *t, int32_t left, int32_t right) {
-  const int32_t l = left - 0x1100, v = right - 0x1161, s = left - HANGUL,
-                tail = right - 0x11A7;
+  const int32_t l = left - 0x1100, v = right - 0x1161;
+  const int32_t s = left - HANGUL, tail = right - 0x11A7;
   if (l >= 0 && l < 19 && v >= 0 && v < 21)
     return HANGUL + (l * 21 + v) * 28;
   if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28)
@@ -776,8 +870,8 @@ static int32_t composed(const Published *t, int32_t left, int32_t right) {
   return pair < 0 ? -1 : (int32_t)t->forms[t->joins.at[pair].last - 1].code;
 }
 
-/* Puts a run of n marks in the order of their classes; equal ones stay as they
- * stood. */
+/* Puts a run of n marks in the order of their classes; equal ones stay as
+ * they stood. */
 static int marks_order(const Published *t, int32_t *run, size_t n, Ids *spare,
                        Error *e) {
   size_t place[257] = {0};
@@ -801,8 +895,9 @@ static int compose(Scratch *c, Error *e) {
   int32_t *codes = c->codes.at;
   size_t n = c->codes.size, kept = 0, starter = SIZE_MAX;
   for (size_t from = 0, to; from < n; from = to + 1) {
-    for (to = from; to < n && combining_class(t, codes[to]); to++) {
-    }
+    to = from;
+    while (to < n && combining_class(t, codes[to]))
+      to++;
     if (to > from + 1 && marks_order(t, codes + from, to - from, &c->spare, e))
       return e->status;
   }
@@ -828,11 +923,12 @@ static int compose(Scratch *c, Error *e) {
  * changes, unless one from there on follows: a stretch is one character and all
  * of those after it. */
 static int nfc_add(Scratch *c, const unsigned char *text, size_t n, Error *e) {
-  for (size_t at = 0, from; at < n && !e->status;) {
+  for (size_t at = 0; at < n && !e->status;) {
+    const size_t from = at;
     uint32_t code;
-    /* 0xCC begins U+0300 */
-    for (from = at; at < n && text[at] < 0xCC; at++) {
-    }
+    /* 0xCC begins U+0300; the character before it goes along */
+    while (at < n && text[at] < 0xCC)
+      at++;
     if (at < n && at > from)
       do
         at--;
@@ -852,18 +948,20 @@ static int nfc_add(Scratch *c, const unsigned char *text, size_t n, Error *e) {
   return e->status;
 }
 
-/* Fills c->plain with a blank, and n bytes of text as step 2 above makes
- * them. */
+/* Fills c->plain with a blank, and n bytes of text as step 2 above
+ * makes them. */
 static int normalise(Scratch *c, const unsigned char *text, size_t n,
                      Error *e) {
   const Published *t = c->tokenizer->published;
   c->plain.size = 0;
   if (bytes_add(&c->plain, " ", 1, e))
     return e->status;
-  if (t->n_forms ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e))
+  if (t->n_forms)
+    nfc_add(c, text, n, e);
+  else
+    bytes_add(&c->plain, text, n, e);
+  if (e->status || t->space == SPACE_PLAIN)
     return e->status;
-  if (t->space == SPACE_PLAIN)
-    return 0;
   unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
   while (s < end) {
     if (end - s >= 3 && !memcmp(s, SIGN, 3)) {
@@ -878,6 +976,7 @@ static int normalise(Scratch *c, const unsigned char *text, size_t n,
 
 /* ---- 14.4  Encoding ------------------------------------------------------ */
 
+/* Room for a piece of n bytes. */
 static int scratch_room(Scratch *c, size_t n, Error *e) {
   if (n <= c->room)
     return 0;
@@ -898,8 +997,8 @@ static int scratch_room(Scratch *c, size_t n, Error *e) {
 }
 
 /* The heap's keys are rank << 32 | place, so that the lowest is what comes
- * next. A merge takes its own key out and puts in two at most: 2 room keys are
- * enough. */
+ * next. A merge takes its own key out and puts in two at most: 2 room keys
+ * are enough. */
 static void heap_add(Scratch *c, uint64_t key) {
   size_t at = c->joins++;
   for (; at && c->heap[(at - 1) / 2] > key; at = (at - 1) / 2)
@@ -907,6 +1006,7 @@ static void heap_add(Scratch *c, uint64_t key) {
   c->heap[at] = key;
 }
 
+/* Takes the lowest key out. */
 static uint64_t heap_take(Scratch *c) {
   const uint64_t least = c->heap[0], key = c->heap[--c->joins];
   size_t at = 0;
@@ -925,9 +1025,10 @@ static uint64_t heap_take(Scratch *c) {
 static void link_join(Scratch *c, int32_t i) {
   const Tokenizer *k = c->tokenizer;
   Link *l = &c->link[i];
-  l->join = l->after < 0 ? -1
-                         : (int32_t)pairs_find(&k->published->merges, l->id,
-                                               c->link[l->after].id);
+  l->join = -1;
+  if (l->after >= 0)
+    l->join = (int32_t)pairs_find(&k->published->merges, l->id,
+                                  c->link[l->after].id);
   if (l->join >= 0)
     heap_add(c, (uint64_t)k->published->made[l->join].rank << 32 | (uint32_t)i);
 }
@@ -946,7 +1047,8 @@ static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
       length = char_at(piece + at, n - at, &code);
       id = token_find(c->tokenizer, piece + at, length);
     }
-    for (size_t i = 0; i < (id < 0 ? length : 1); i++) {
+    const size_t symbols = id < 0 ? length : 1;
+    for (size_t i = 0; i < symbols; i++) {
       const int32_t symbol = id < 0 ? t->byte[piece[at + i]] : id;
       if (symbol < 0)
         continue;
@@ -1018,7 +1120,7 @@ static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n,
   return best;
 }
 
-/* The same of all pieces of a text. */
+/* Appends the ids of all pieces of a text. */
 static int pieces_encode(Scratch *c, const unsigned char *text, size_t n,
                          Ids *out, Error *e) {
   for (size_t at = 0, length; at < n && !e->status; at += length) {
@@ -1037,15 +1139,14 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n,
     return pieces_encode(c, text, n, out, e);
   if (normalise(c, text, n, e))
     return e->status;
-  /* the blank before the text, or not */
+  /* SPACE_EACH takes the blank before the text, too */
   size_t at = t->space == SPACE_EACH ? 0 : 1;
   for (size_t length, before; at < c->plain.size && !e->status;
        at += before + length) {
     unsigned char *run = c->plain.at + at;
     int32_t id;
     length = mark_find(&t->marks[1], run, c->plain.size - at, &before, &id);
-    /* what stands before the run has been encoded: its place may take a
-     * blank */
+    /* what stands before has been encoded: its place may take a blank */
     const bool blank = before && run[0] != ' ' &&
                        (t->space == SPACE_ALWAYS ||
                         (t->space == SPACE_FIRST && first && at == 1));
@@ -1098,8 +1199,8 @@ static int published_encode(const Tokenizer *k, const unsigned char *text,
 /* A tokenizer's file, of either version. */
 static int words_read(const unsigned char *bytes, size_t n, const char *name,
                       Tokenizer *k, Error *e) {
-  bool own = n < TOKENIZER_HEAD || memcmp(bytes, TOKENIZER_MAGIC, 8) ||
-             number_at(bytes + 8, 4) != 2;
+  const bool own = n < TOKENIZER_HEAD || memcmp(bytes, TOKENIZER_MAGIC, 8) ||
+                   number_at(bytes + 8, 4) != 2;
   if (own)
     return tokenizer_read(bytes, n, name, k, e);
   *k = (Tokenizer){.encode = published_encode, .close = published_close};
@@ -1132,6 +1233,8 @@ static int words_read(const unsigned char *bytes, size_t n, const char *name,
  * SentencePiece has scores where the others have merges: of all neighbours that
  * spell a piece, it joins those of the highest score. So every way to cut a
  * piece in two that are pieces is a merge, and its rank is the score's. */
+
+/* SentencePiece's types of pieces. */
 enum {
   PIECE_NORMAL = 1,
   PIECE_UNKNOWN,
@@ -1140,22 +1243,21 @@ enum {
   PIECE_UNUSED,
   PIECE_BYTE
 };
+
+/* Does a text begin with bos? 0: no file has told yet. */
 enum { BEGINS_YES = 1, BEGINS_NO = 2 };
 
 typedef struct Token {
   uint32_t at, size;           /* its published spelling, in names */
   uint32_t bytes;              /* and sink's, in spelt behind those before it */
   float score;
-  /* KIND_*; KINDS_COUNT: no token has this id yet */
-  unsigned char kind;
-  /* a key alone makes it an added token           */
-  bool named;
-  /* what lies beside the vocabulary has it        */
-  bool told;
-  /* a mark that is sought where the others left text */
-  bool late;
+  unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id */
+  bool named;                  /* a key alone makes it an added token */
+  bool told;                   /* what lies beside the vocabulary has it */
+  bool late;                   /* a mark, sought where the others left text */
 } Token;
 
+/* Tokens left and right make one token. */
 typedef struct Join {
   int32_t left, right, made;
   float score;
@@ -1164,26 +1266,26 @@ typedef struct Join {
 /* A tokenizer on its way from one format to the other. */
 typedef struct Making {
   const char *name;            /* the file, for errors */
-  /* tokenizer_config.json, empty: none; of special_tokens_map.json */
-  const Json *config;
-  const Json *map, *more;      /* and added_tokens.json, alike */
+  const Json *config;          /* tokenizer_config.json; empty: none */
+  const Json *map, *more;      /* special_tokens_map.json, added_tokens.json */
   Token *entry;                /* [room] by id */
-  /* most: its model has no row for an id from there on */
-  int vocab, room, most;
-  /* tokens of the vocabulary; the last added token's id, or less */
-  int words, last;
+  int vocab, room;
+  int most;                    /* its model has no row from this id on */
+  int words;                   /* tokens of the vocabulary */
+  int last;                    /* the last added token's id, or less */
   Bytes names, spelt;
-  /* [n_sorted] published spellings, after names_sort */
-  Spelling *sorted;
+  Spelling *sorted;            /* [n_sorted] spellings, after names_sort */
   int n_sorted;
   Bytes join;                  /* Join [joins] */
   size_t joins;
-  int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
+  int cut, space, begins;      /* CUT_*, SPACE_*, BEGINS_* */
   int32_t end, bos;            /* -1: not told */
-  /* json: of a tokenizer.json, whose post-processor decides */
-  bool whole, nfc, scored, json;
-  /* a space goes before a run too; a mark takes white space */
-  bool blank, strips;
+  bool whole;                  /* a piece that is a token needs no merges */
+  bool nfc;                    /* text is brought into form NFC */
+  bool scored;                 /* merges come of scores */
+  bool json;                   /* of a tokenizer.json: its processor decides */
+  bool blank;                  /* a space goes before a run, too */
+  bool strips;                 /* some mark takes white space */
 } Making;
 
 static void making_free(Making *m) {
@@ -1195,11 +1297,17 @@ static void making_free(Making *m) {
   *m = (Making){0};
 }
 
+/* Refuses a tokenizer by what it has. */
 static int refuse(const Making *m, const char *what, Error *e) {
   return fail(e, 1,
               "%s: expected a tokenizer that sink supports, found %s. Try: hf "
               "eval --ids FILE, with ids made elsewhere",
               m->name, what);
+}
+
+/* How many bytes of n a message shows: `most` of them at most. */
+static int cut_to(size_t n, int most) {
+  return n < (size_t)most ? (int)n : most;
 }
 
 /* Gives token id its published spelling; an id that has one keeps it only when
@@ -1232,9 +1340,8 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n,
     return fail(e, 1,
                 "%s: expected one token of id %llu, found \"%.*s\" and "
                 "\"%.*s\". Try: another copy of it",
-                m->name, (unsigned long long)id,
-                x->size < 60 ? (int)x->size : 60,
-                (const char *)m->names.at + x->at, n < 60 ? (int)n : 60,
+                m->name, (unsigned long long)id, cut_to(x->size, 60),
+                (const char *)m->names.at + x->at, cut_to(n, 60),
                 (const char *)text);
   if ((int)id >= m->vocab)
     m->vocab = (int)id + 1;
@@ -1242,8 +1349,8 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n,
   return e->status;
 }
 
-/* Makes published spellings findable, added tokens' too; each may stand
- * once. */
+/* Makes published spellings findable, added tokens' too; each may
+ * stand once. */
 static int names_sort(Making *m, Error *e) {
   free(m->sorted);
   m->sorted = grab(m->vocab, sizeof *m->sorted, e);
@@ -1264,12 +1371,13 @@ static int names_sort(Making *m, Error *e) {
               m->name, two[0].id, two[1].id);
 }
 
+/* The id of a published spelling, -1: none. */
 static int32_t name_find(const Making *m, const void *text, size_t n) {
   const Spelling key = {text, n, 0};
-  const Spelling *s = m->n_sorted
-                          ? bsearch(&key, m->sorted, (size_t)m->n_sorted,
-                                    sizeof key, by_spelling)
-                          : NULL;
+  if (!m->n_sorted)
+    return -1;
+  const Spelling *s = bsearch(&key, m->sorted, (size_t)m->n_sorted, sizeof key,
+                              by_spelling);
   return s ? s->id : -1;
 }
 
@@ -1285,19 +1393,20 @@ static const char *json_text(const Json *j, const JsonValue *v) {
   return json_kind(v, JSON_STRING) ? j->text + v->at : "";
 }
 
-/* ---- 15.1  Added tokens -----------------------------------------------------------------------
+/* ---- 15.1  Added tokens -----------------------------------------------------
  *
- * Tokens beside the vocabulary's, and tokens of it that are taken out of a text, are named by the
- * list of tokenizer.json and, behind it, by what lies beside it: added_tokens_decoder, the names of
- * special tokens and lists of further ones. transformers gives a token that the vocabulary lacks
- * the next id, whatever id its file tells; here both have to agree. */
+ * Tokens beside the vocabulary's, and tokens of it that are taken out of a
+ * text, are named by the list of tokenizer.json and, behind it, by what lies
+ * beside it: added_tokens_decoder, the names of special tokens and lists of
+ * further ones. transformers gives a token that the vocabulary lacks the next
+ * id, whatever id its file tells; here both have to agree. */
 
 static int next_id(const Making *m) {
   return m->last >= m->words ? m->last + 1 : m->words;
 }
 
-/* Refuses an added token of j by its name: what its ids need, and what is
- * there. */
+/* Refuses an added token of j by its name: what its ids need, and what
+ * is there. */
 static int token_refuse(const Json *j, const JsonValue *content,
                         const char *expected, const char *found, Error *e) {
   return fail(e, 1,
@@ -1310,11 +1419,12 @@ static int token_refuse(const Json *j, const JsonValue *content,
 static int token_differs(const Json *j, const JsonValue *content,
                          const char *key, const char *expected,
                          const char *where, const char *found, Error *e) {
-  return fail(
-      e, 1,
-      "%s: expected the added token \"%.60s\" with %s %s, %s, found %s. Try: "
-      "%s in a copy of the file, or hf eval --ids FILE with ids made elsewhere",
-      j->name, json_text(j, content), key, expected, where, found, expected);
+  return fail(e, 1,
+              "%s: expected the added token \"%.60s\" with %s %s, %s, found "
+              "%s. Try: %s in a copy of the file, or hf eval --ids FILE with "
+              "ids made elsewhere",
+              j->name, json_text(j, content), key, expected, where, found,
+              expected);
 }
 
 /* Its id, where transformers gives it another than its file says. */
@@ -1326,8 +1436,8 @@ static int id_differs(const Json *j, const JsonValue *content, int given,
   return token_differs(j, content, "id", expected, where, found, e);
 }
 
-/* A token that a key names, as a string or as an object with its content; NULL:
- * none. */
+/* A token that a key names, as a string or as an object with its content;
+ * NULL: none. */
 static const JsonValue *token_content(const Json *j, const JsonValue *x) {
   if (json_kind(x, JSON_OBJECT))
     x = json_get(j, x, "content");
@@ -1335,8 +1445,9 @@ static const JsonValue *token_content(const Json *j, const JsonValue *x) {
 }
 
 /* Special by their names: to transformers they are marks, text or not. */
-static const char *const NAMED[] = {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
-                                    "cls_token", "mask_token"};
+static const char *const NAMED[] = {
+  "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token",
+  "mask_token"};
 enum { NAMED_COUNT = sizeof NAMED / sizeof *NAMED };
 
 /* Where such a name stands: special_tokens_map.json, which is read where no
@@ -1348,10 +1459,12 @@ static const Json *named_in(const Making *m, const char *key) {
 /* The list of further special tokens, by its newer name or its older one. */
 static const JsonValue *extra_list(const Json *j) {
   const JsonValue *list = json_get(j, j->at, "extra_special_tokens");
-  return list && list->size ? list
-                            : json_get(j, j->at, "additional_special_tokens");
+  if (list && list->size)
+    return list;
+  return json_get(j, j->at, "additional_special_tokens");
 }
 
+/* Is this spelling in a list of tokens? */
 static bool list_has(const Json *j, const JsonValue *list, const char *text) {
   if (!json_kind(list, JSON_ARRAY))
     return false;
@@ -1378,16 +1491,54 @@ static bool special_named(const Making *m, const char *text) {
                   text);
 }
 
+/* Is an added token taken out after the normalizer? x as in added_one. */
+static bool added_normalized(const Making *m, const Json *j, const JsonValue *x,
+                             const char *text) {
+  if (!x)
+    return !special_named(m, text);
+  const bool special = json_true(j, x, "special", false);
+  return json_kind(x, JSON_OBJECT) && json_true(j, x, "normalized", !special);
+}
+
+/* Refuses an added token that does not spell what it stands for: a run that the
+ * normalizer changes, or text in letters of GPT-2's alphabet. */
+static int added_spelling(const Making *m, const Json *j,
+                          const JsonValue *content, bool run, bool text,
+                          Error *e) {
+  const bool spaces = m->space != SPACE_PLAIN;
+  for (const char *c = json_text(j, content); *c; c++) {
+    const bool far = (unsigned char)*c >= 0x80;
+    const bool changed = (far && m->nfc) || (spaces && (far || *c == ' '));
+    if (run && changed)
+      return token_refuse(j, content, "to pass the normalizer as it is",
+                          "that it is changed", e);
+    if (text && far && m->cut != CUT_BESIDE)
+      return token_refuse(j, content, "to spell the same in the vocabulary",
+                          "other text", e);
+  }
+  return 0;
+}
+
+/* The KIND_* of an added token. sides: 1 it takes the white space behind it, 2
+ * before it. */
+static int added_kind(const Making *m, bool run, bool text, bool both,
+                      int sides) {
+  if (run)
+    return text && m->blank ? KIND_WORD : KIND_RUN;
+  if (both)
+    return KIND_BOTH;
+  return sides ? KIND_BOTH + sides : KIND_MARK;
+}
+
 /* One added token, x: its flags; or a string, which is special; or NULL, of
- * added_tokens.json. Each is taken out of the text as it is, or after the
- * normalizer. */
+ * added_tokens.json. run: it is taken out of the text after the normalizer;
+ * else it is a mark, taken out as it is. text: merges may give it as well. */
 static int added_one(Making *m, const Json *j, const JsonValue *x,
                      const JsonValue *content, uint64_t id, Error *e) {
+  static const char *const SAID[] = {"false", "true"};
   const char *s = json_text(j, content);
   const bool object = json_kind(x, JSON_OBJECT);
-  bool run = x ? object && json_true(j, x, "normalized",
-                                     !json_true(j, x, "special", false))
-               : !special_named(m, s);
+  bool run = added_normalized(m, j, x, s);
   /* a tokenizer.model's class has no normalizer */
   const bool late = run && m->scored;
   run = run && !late;
@@ -1400,7 +1551,7 @@ static int added_one(Making *m, const Json *j, const JsonValue *x,
     return id_differs(j, content, next_id(m), "the next free one", id, e);
   if ((int)id > m->last)
     m->last = (int)id;
-  /* no row: Gemma 3 */
+  /* its model has no row for it: Gemma 3 */
   if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX)
     return 0;
   if (was == KIND_BYTE)
@@ -1408,9 +1559,8 @@ static int added_one(Making *m, const Json *j, const JsonValue *x,
   if (was != KIND_TEXT && was != KIND_NAME &&
       run != (was == KIND_RUN || was == KIND_WORD)) {
     if (m->json)
-      return token_differs(j, content, "normalized", run ? "false" : "true",
-                           "as where it was added before",
-                           run ? "true" : "false", e);
+      return token_differs(j, content, "normalized", SAID[!run],
+                           "as where it was added before", SAID[run], e);
     run = !run;
   }
   const bool text = kind_text(was);
@@ -1419,34 +1569,25 @@ static int added_one(Making *m, const Json *j, const JsonValue *x,
                      (m->cut == CUT_BESIDE && strstr(s, SIGN)));
   if (json_true(j, x, "single_word", false))
     return token_refuse(j, content, "without single_word", "it", e);
-  if (sides && (run || both))
+  if (sides && run)
     return token_refuse(j, content,
-                        run ? "with lstrip or rstrip not to be normalized"
-                            : "with lstrip or rstrip to be no text",
+                        "with lstrip or rstrip not to be normalized",
                         "that it is", e);
-  for (const char *c = s; *c; c++) {
-    const bool far = (unsigned char)*c >= 0x80;
-    if (run && (far ? m->nfc || m->space != SPACE_PLAIN
-                    : *c == ' ' && m->space != SPACE_PLAIN))
-      return token_refuse(j, content, "to pass the normalizer as it is",
-                          "that it is changed", e);
-    if (text && far && m->cut != CUT_BESIDE)
-      return token_refuse(j, content, "to spell the same in the vocabulary",
-                          "other text", e);
-  }
+  if (sides && both)
+    return token_refuse(j, content, "with lstrip or rstrip to be no text",
+                        "that it is", e);
+  if (added_spelling(m, j, content, run, text, e))
+    return e->status;
   m->strips = m->strips || sides;
-  const int kind = run     ? text && m->blank ? KIND_WORD : KIND_RUN
-                   : both  ? KIND_BOTH
-                   : sides ? KIND_BOTH + sides
-                           : KIND_MARK;
+  const int kind = added_kind(m, run, text, both, sides);
   if (!entry_add(m, id, s, content->size, (unsigned char)kind, e))
     m->entry[id].late = late;
   return e->status;
 }
 
-/* SentencePiece's own bos and eos are marks, unless a list of further special
- * tokens takes the place of that of transformers; its unknown piece, the first,
- * is one by its key alone. */
+/* Is it unsure that SentencePiece's own token is a mark? Its bos and eos are,
+ * unless a list of further special tokens takes the place of that of
+ * transformers; its unknown piece, the first, is one by its key alone. */
 static bool own_unsure(const Making *m, int id) {
   const Json *c = m->config;
   return m->scored && id < m->words &&
@@ -1461,8 +1602,8 @@ static int added_named(Making *m, const Json *j, const JsonValue *x, Error *e) {
   if (!content || e->status)
     return e->status;
   const int32_t found = name_find(m, j->text + content->at, content->size);
-  const int id = found >= 0 ? found : next_id(m),
-            kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
+  const int id = found >= 0 ? found : next_id(m);
+  const int kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
   if (found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE &&
       !m->entry[id].named && (m->entry[id].told || !own_unsure(m, id)))
     return 0;
@@ -1517,10 +1658,9 @@ static int added_numbered(Making *m, const Json *j, const JsonValue *pairs,
     const int id = found >= 0 ? found : next_id(m);
     if (found >= 0)
       m->entry[id].told = true;
+    const char *where = found >= 0 ? "the vocabulary's" : "the next free one";
     if (x->id != (uint64_t)id)
-      id_differs(j, x->content, id,
-                 found >= 0 ? "the vocabulary's" : "the next free one", x->id,
-                 e);
+      id_differs(j, x->content, id, where, x->id, e);
     else if (flags || kind == KIND_TEXT || kind == KIND_BYTE)
       added_one(m, j, x->x, x->content, x->id, e);
     if (found < 0 && !e->status)
@@ -1551,12 +1691,39 @@ static void added_list(Making *m, const Json *j, const JsonValue *list,
   }
 }
 
-/* What lies beside the tokenizer, in the order in which transformers adds
- * it. */
+/* Does a key of one of the two files name a further special token? A token of
+ * both is that of tokenizer_config.json where it is a string there, and that of
+ * special_tokens_map.json where it is an object. */
+static bool key_names(const Making *m, const Json *of, const JsonValue *key) {
+  const char *name = json_text(of, key);
+  if (key->size < 6 || strcmp(name + key->size - 6, "_token"))
+    return false;
+  for (int k = 0; k < NAMED_COUNT; k++)
+    if (json_is(of, key, NAMED[k]))
+      return false;
+  const JsonValue *first = json_get(m->config, m->config->at, name);
+  if (of == m->map)
+    return !json_kind(first, JSON_STRING);
+  return !json_kind(first, JSON_OBJECT) ||
+         !json_find(m->map, m->map->at, name);
+}
+
+/* Adds the tokens of a file's further keys. */
+static void added_keys(Making *m, const Json *of, Error *e) {
+  if (!json_kind(of->at, JSON_OBJECT))
+    return;
+  for (const JsonValue *key = of->at + 1; key < of->at + of->at->next;
+       key = of->at + key[1].next)
+    if (key_names(m, of, key))
+      added_named(m, of, key + 1, e);
+}
+
+/* What lies beside the tokenizer, in the order in which transformers
+ * adds it. */
 static int beside_read(Making *m, Error *e) {
   const Json *j = m->config;
-  const JsonValue *top = j->at,
-                  *decoder = json_get(j, top, "added_tokens_decoder");
+  const JsonValue *top = j->at;
+  const JsonValue *decoder = json_get(j, top, "added_tokens_decoder");
   if (added_numbered(m, j, decoder, true, e) ||
       added_numbered(m, m->more, m->more->at, false, e))
     return e->status;
@@ -1564,27 +1731,8 @@ static int beside_read(Making *m, Error *e) {
     const Json *of = named_in(m, NAMED[i]);
     added_named(m, of, json_get(of, of->at, NAMED[i]), e);
   }
-  const Json *const files[] = {m->config, m->map};
-  for (int i = 0; i < 2; i++) {
-    const Json *of = files[i];
-    if (!json_kind(of->at, JSON_OBJECT))
-      continue;
-    const JsonValue *end = of->at + of->at->next;
-    for (const JsonValue *key = of->at + 1; key < end;
-         key = of->at + key[1].next) {
-      bool known = key->size < 6 ||
-                   strcmp(json_text(of, key) + key->size - 6, "_token");
-      for (int k = 0; k < NAMED_COUNT; k++)
-        known = known || json_is(of, key, NAMED[k]);
-      const JsonValue *first = json_get(j, top, json_text(of, key));
-      const bool both = json_find(m->map, m->map->at, json_text(of, key)) !=
-                        NULL;
-      known = known || (i ? json_kind(first, JSON_STRING)
-                          : both && json_kind(first, JSON_OBJECT));
-      if (!known)
-        added_named(m, of, key + 1, e);
-    }
-  }
+  added_keys(m, m->config, e);
+  added_keys(m, m->map, e);
   const JsonValue *extra = extra_list(j);
   added_list(m, j, extra, e);
   added_list(m, m->map, json_get(m->map, m->map->at, "extra_special_tokens"),
@@ -1598,6 +1746,7 @@ static int beside_read(Making *m, Error *e) {
 
 /* ---- 15.2  Spellings and merges ------------------------------------------ */
 
+/* Adds a merge. */
 static int join_add(Making *m, int32_t left, int32_t right, int32_t made,
                     float score, Error *e) {
   const Join x = {left, right, made, score};
@@ -1611,8 +1760,7 @@ static int join_add(Making *m, int32_t left, int32_t right, int32_t made,
  * scores repeat. */
 static int merge_named(Making *m, const char *left, size_t l, const char *right,
                        size_t r, Error *e) {
-  /* no token that is found is longer */
-  char both[2 * TOKEN_LENGTH_MAX];
+  char both[2 * TOKEN_LENGTH_MAX]; /* no token that is found is longer */
   const int32_t a = name_find(m, left, l), b = name_find(m, right, r);
   const bool found = a >= 0 && b >= 0;
   if (found) {
@@ -1624,8 +1772,7 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
     return fail(e, 1,
                 "%s: expected merge %zu of tokens into a token, found \"%.*s\" "
                 "and \"%.*s\". Try: the vocabulary that belongs to it",
-                m->name, m->joins, l < 40 ? (int)l : 40, left,
-                r < 40 ? (int)r : 40, right);
+                m->name, m->joins, cut_to(l, 40), left, cut_to(r, 40), right);
   const Token *x = m->entry;
   if (x[a].kind == KIND_BYTE || x[b].kind == KIND_BYTE ||
       x[ab].kind == KIND_BYTE)
@@ -1704,9 +1851,10 @@ static int entries_spell(Making *m, Error *e) {
         return refuse(m, "a byte without its name", e);
       out[0] = (unsigned char)byte;
       n = 1;
-    } else if (kind_text(x->kind))
-      n = m->cut == CUT_BESIDE ? signs_spell(s, n, out)
-                               : letters_spell(s, n, out);
+    } else if (kind_text(x->kind) && m->cut == CUT_BESIDE)
+      n = signs_spell(s, n, out);
+    else if (kind_text(x->kind))
+      n = letters_spell(s, n, out);
     else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE)
       n = m->blank + signs_spell(s, n, out + m->blank);
     else if (n)
@@ -1719,12 +1867,14 @@ static int entries_spell(Making *m, Error *e) {
   return e->status;
 }
 
+/* The highest score first. */
 static int by_score(const void *a, const void *b) {
   const Join *x = a, *y = b;
   if (x->score != y->score)
     return x->score < y->score ? 1 : -1;
-  return x->made != y->made ? (x->made > y->made) - (x->made < y->made)
-                            : (x->left > y->left) - (x->left < y->left);
+  if (x->made != y->made)
+    return (x->made > y->made) - (x->made < y->made);
+  return (x->left > y->left) - (x->left < y->left);
 }
 
 /* Can an end of one spelling begin the other, or one stand within the other? */
@@ -1739,9 +1889,9 @@ static bool overlap(const unsigned char *a, size_t n, const unsigned char *b,
   return false;
 }
 
-/* Marks are all sought at once here; transformers seeks the normalized ones
- * after the others, which is the same unless two of them can share
- * characters. */
+/* Marks are all sought at once here; transformers seeks the normalized
+ * ones after the others, which is the same unless two of them can
+ * share characters. */
 static int late_marks(const Making *m, Error *e) {
   for (int id = 0; id < m->vocab; id++) {
     const Token *x = &m->entry[id];
@@ -1755,10 +1905,8 @@ static int late_marks(const Making *m, Error *e) {
              "%s: expected added tokens that share no characters, found "
              "\"%.*s\", normalized, and \"%.*s\", not. Try: hf eval --ids FILE "
              "with ids made elsewhere",
-             m->name, x->size < 60 ? (int)x->size : 60,
-             (const char *)m->names.at + x->at,
-             y->size < 60 ? (int)y->size : 60,
-             (const char *)m->names.at + y->at);
+             m->name, cut_to(x->size, 60), (const char *)m->names.at + x->at,
+             cut_to(y->size, 60), (const char *)m->names.at + y->at);
     }
   }
   return e->status;
@@ -1768,19 +1916,19 @@ static int late_marks(const Making *m, Error *e) {
  * another token than SentencePiece's own leaves the ids of that one unsure,
  * where nothing else names it. */
 static int pieces_named(const Making *m, Error *e) {
-  /* of NAMED: bos, eos, unk */
-  const int ids[] = {m->bos, m->end, 0};
+  const int ids[] = {m->bos, m->end, 0}; /* of NAMED: bos, eos, unk */
   for (int i = 0; i < 3 && !e->status; i++) {
     const Json *j = named_in(m, NAMED[i]);
-    const Token *x = ids[i] >= 0 && ids[i] < m->words ? &m->entry[ids[i]]
-                                                      : NULL;
-    if (x && x->kind == KIND_MARK && !x->told && own_unsure(m, ids[i]) &&
+    if (ids[i] < 0 || ids[i] >= m->words)
+      continue;
+    const Token *x = &m->entry[ids[i]];
+    if (x->kind == KIND_MARK && !x->told && own_unsure(m, ids[i]) &&
         json_find(j, j->at, NAMED[i]))
       fail(e, 1,
            "%s: expected \"%.*s\" of the vocabulary among its tokens, found "
            "another as %s. Try: hf eval --ids FILE, with ids made elsewhere",
-           j->name, x->size < 60 ? (int)x->size : 60,
-           (const char *)m->names.at + x->at, NAMED[i]);
+           j->name, cut_to(x->size, 60), (const char *)m->names.at + x->at,
+           NAMED[i]);
   }
   return e->status;
 }
@@ -1805,8 +1953,8 @@ static int joins_of_scores(Making *m, Error *e) {
       if (one < 0 || !kind_text(m->entry[one].kind))
         return refuse(m, "a piece with a character that is no piece", e);
       from = at;
-      const int32_t left = name_find(m, s, at),
-                    right = name_find(m, s + at, x->size - at);
+      const int32_t left = name_find(m, s, at);
+      const int32_t right = name_find(m, s + at, x->size - at);
       if (at < x->size && left >= 0 && right >= 0 &&
           kind_text(m->entry[left].kind) && kind_text(m->entry[right].kind))
         join_add(m, left, right, id, x->score, e);
@@ -1821,10 +1969,12 @@ static int joins_of_scores(Making *m, Error *e) {
 
 /* The expressions, as the files have them. */
 static const char *const CUTS[CUTS_COUNT] = {
-  [CUT_SINK] = SPLIT, [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"),
+  [CUT_SINK] = SPLIT,
+  [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"),
   [CUT_QWEN2] = LLAMA3_CUTS(""),
   [CUT_O200K] = O200K_CUTS};
 
+/* Value i of a list. */
 static const JsonValue *json_at(const Json *j, const JsonValue *v, uint32_t i) {
   const JsonValue *x = v + 1;
   while (i--)
@@ -1836,11 +1986,12 @@ static const JsonValue *json_at(const Json *j, const JsonValue *v, uint32_t i) {
 static const JsonValue *sequence(const Json *j, const JsonValue *v,
                                  const char *key) {
   const JsonValue *list = json_get(j, v, key);
-  return json_says(j, v, "type", "Sequence") && json_kind(list, JSON_ARRAY)
-             ? list
-             : NULL;
+  if (json_says(j, v, "type", "Sequence") && json_kind(list, JSON_ARRAY))
+    return list;
+  return NULL;
 }
 
+/* Refuses a part of the file by its type. */
 static int part_refuse(const Making *m, const Json *j, const char *part,
                        const JsonValue *v, Error *e) {
   char what[160];
@@ -1874,13 +2025,29 @@ static int normalizer_read(Making *m, const Json *j, const JsonValue *v,
   return e->status;
 }
 
+/* SentencePiece's spaces; false where sink does not know their ways. */
+static bool metaspace_read(Making *m, const Json *j, const JsonValue *v) {
+  const JsonValue *scheme = json_get(j, v, "prepend_scheme");
+  bool always = json_is(j, scheme, "always");
+  if (!scheme)
+    always = json_true(j, v, "add_prefix_space", true);
+  if (always)
+    m->space = SPACE_ALWAYS;
+  else if (json_is(j, scheme, "first"))
+    m->space = SPACE_FIRST;
+  else
+    m->space = SPACE_NONE;
+  return !json_true(j, v, "split", true) &&
+         json_says(j, v, "replacement", SIGN);
+}
+
 /* The pre-tokenizer: GPT-2's expression over bytes, alone or between numbers,
  * or one of CUTS; or SentencePiece's spaces. Gemma cuts at spaces where its
  * normalizer has left none. */
 static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   const JsonValue *list = sequence(j, v, "pretokenizers");
   const bool pair = list && list->size == 2, plain = m->space == SPACE_PLAIN;
-  /* as 9 writes it */
+  /* chapter 9 writes the two steps in this order */
   const bool turned = pair && json_says(j, list + 1, "type", "ByteLevel");
   const JsonValue *first = pair ? json_at(j, list, turned) : v;
   const JsonValue *bytes = pair ? json_at(j, list, !turned) : v;
@@ -1892,16 +2059,9 @@ static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   if (!plain &&
       (!v || (split && !invert && json_says(j, pattern, "String", " "))))
     return 0;
-  if (json_says(j, v, "type", "Metaspace")) {
-    const JsonValue *scheme = json_get(j, v, "prepend_scheme");
-    const bool always = scheme ? json_is(j, scheme, "always")
-                               : json_true(j, v, "add_prefix_space", true);
-    known = !json_true(j, v, "split", true) &&
-            json_says(j, v, "replacement", SIGN);
-    m->space = always                        ? SPACE_ALWAYS
-               : json_is(j, scheme, "first") ? SPACE_FIRST
-                                             : SPACE_NONE;
-  } else {
+  if (json_says(j, v, "type", "Metaspace"))
+    known = metaspace_read(m, j, v);
+  else {
     m->cut = pair ? CUTS_COUNT : CUT_GPT2;
     if (json_says(j, first, "type", "Digits") &&
         json_true(j, first, "individual_digits", false))
@@ -1918,15 +2078,16 @@ static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   }
   if (plain && !m->blank && known)
     return 0;
-  return v ? part_refuse(m, j, "pre_tokenizer", v, e)
-           : refuse(m, "no pre_tokenizer", e);
+  if (!v)
+    return refuse(m, "no pre_tokenizer", e);
+  return part_refuse(m, j, "pre_tokenizer", v, e);
 }
 
 /* The post-processor: nothing, or one token in front. */
 static int template_read(Making *m, const Json *j, const JsonValue *v,
                          Error *e) {
-  const JsonValue *list = sequence(j, v, "processors"),
-                  *single = json_get(j, v, "single");
+  const JsonValue *list = sequence(j, v, "processors");
+  const JsonValue *single = json_get(j, v, "single");
   if (!v || json_says(j, v, "type", "ByteLevel"))
     return 0;
   if (list) {
@@ -1937,8 +2098,9 @@ static int template_read(Making *m, const Json *j, const JsonValue *v,
   }
   bool known = json_says(j, v, "type", "TemplateProcessing") &&
                json_kind(single, JSON_ARRAY) && single->size;
-  const JsonValue *token = known ? json_get(j, single + 1, "SpecialToken")
-                                 : NULL;
+  const JsonValue *token = NULL;
+  if (known)
+    token = json_get(j, single + 1, "SpecialToken");
   known = known && single->size == (token ? 2 : 1) &&
           json_get(j, json_at(j, single, single->size - 1), "Sequence");
   if (known && !token)
@@ -1981,12 +2143,13 @@ static int vocabulary_read(Making *m, const Json *j, const JsonValue *v,
        key = j->at + key[1].next) {
     uint64_t id = 0;
     unsigned byte;
-    const bool one = m->cut == CUT_BESIDE &&
-                     is_byte_piece(j->text + key->at, key->size, &byte);
+    unsigned char kind = KIND_TEXT;
+    if (m->cut == CUT_BESIDE &&
+        is_byte_piece(j->text + key->at, key->size, &byte))
+      kind = KIND_BYTE;
     if (!json_count(j, key + 1, &id))
       return refuse(m, "an id that is not a number", e);
-    entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT,
-              e);
+    entry_add(m, id, j->text + key->at, key->size, kind, e);
     m->words++;
   }
   return e->status;
@@ -2014,9 +2177,36 @@ static int merges_listed(Making *m, const Json *j, const JsonValue *v,
   return e->status;
 }
 
+/* Refuses a token that pads unless it is an added one. */
+static int padding_read(const Making *m, const Json *j, Error *e) {
+  const JsonValue *padding = json_get(j, j->at, "padding");
+  const JsonValue *pad = token_content(j, json_get(j, padding, "pad_token"));
+  if (!pad)
+    return 0;
+  const int32_t id = name_find(m, j->text + pad->at, pad->size);
+  if (id >= 0 && m->entry[id].kind != KIND_TEXT)
+    return 0;
+  return token_refuse(j, pad, "that pads to be listed", "none", e);
+}
+
+/* Refuses an unk_token where a byte without a token would give it. */
+static int unknown_read(const Making *m, const Json *j, const JsonValue *model,
+                        Error *e) {
+  const JsonValue *unknown = json_get(j, model, "unk_token");
+  int bytes = 0;
+  for (int id = 0; id < m->vocab; id++)
+    bytes += kind_text(m->entry[id].kind) && m->entry[id].bytes == 1;
+  if (m->cut == CUT_BESIDE || bytes >= 256 ||
+      !json_kind(unknown, JSON_STRING) || !unknown->size)
+    return 0;
+  return refuse(m, "an unk_token, and bytes that need it", e);
+}
+
+/* The whole file, each part behind those that it needs. */
 static int json_tokenizer(Making *m, const Json *j, Error *e) {
-  const JsonValue *top = j->at, *model = json_get(j, top, "model"),
-                  *type = json_get(j, model, "type");
+  const JsonValue *top = j->at;
+  const JsonValue *model = json_get(j, top, "model");
+  const JsonValue *type = json_get(j, model, "type");
   static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix",
                                       "end_of_word_suffix"};
   if (!model || (type && !json_is(j, type, "BPE")))
@@ -2038,24 +2228,11 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
   if (vocabulary_read(m, j, json_get(j, model, "vocab"), e) ||
       added_read(m, j, json_get(j, top, "added_tokens"), e) ||
       template_read(m, j, json_get(j, top, "post_processor"), e) ||
-      names_sort(m, e))
+      names_sort(m, e) || beside_read(m, e))
     return e->status;
-  if (beside_read(m, e))
+  if (padding_read(m, j, e) || entries_spell(m, e) ||
+      unknown_read(m, j, model, e))
     return e->status;
-  const JsonValue *pad =
-      token_content(j, json_get(j, json_get(j, top, "padding"), "pad_token"));
-  const int32_t padded = pad ? name_find(m, j->text + pad->at, pad->size) : -1;
-  if (pad && (padded < 0 || m->entry[padded].kind == KIND_TEXT))
-    return token_refuse(j, pad, "that pads to be listed", "none", e);
-  if (entries_spell(m, e))
-    return e->status;
-  const JsonValue *unknown = json_get(j, model, "unk_token");
-  int bytes = 0;
-  for (int id = 0; id < m->vocab; id++)
-    bytes += kind_text(m->entry[id].kind) && m->entry[id].bytes == 1;
-  if (m->cut != CUT_BESIDE && bytes < 256 && unknown &&
-      unknown->kind == JSON_STRING && unknown->size)
-    return refuse(m, "an unk_token, and bytes that need it", e);
   return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
@@ -2065,12 +2242,14 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
  * types 0 (a number of 7-bit groups), 2 (bytes) and 5 (4 bytes), and 1 (8
  * bytes) is passed over. */
 typedef struct Wire { const unsigned char *at, *end; } Wire;
+
 typedef struct Field {
   unsigned number, type;
   uint64_t value;
   Wire bytes;
 } Field;
 
+/* A number of 7-bit groups, the lowest first; false at the end. */
 static bool wire_number(Wire *w, uint64_t *n) {
   *n = 0;
   for (unsigned shift = 0; shift < 64 && w->at < w->end; shift += 7) {
@@ -2082,6 +2261,18 @@ static bool wire_number(Wire *w, uint64_t *n) {
   return false;
 }
 
+/* The number of field f, and how many bytes follow; false on damage. */
+static bool wire_value(Wire *w, Field *f, uint64_t *bytes) {
+  *bytes = 0;
+  switch (f->type) {
+  case 0: return wire_number(w, &f->value);
+  case 1: *bytes = 8; return true;
+  case 2: return wire_number(w, bytes);
+  case 5: *bytes = 4; return true;
+  default: return false;
+  }
+}
+
 /* The next field; false at the end, where w->at is w->end, and on damage, where
  * it is not. */
 static bool wire_next(Wire *w, Field *f) {
@@ -2091,11 +2282,8 @@ static bool wire_next(Wire *w, Field *f) {
     return false;
   if (wire_number(w, &key) && key >> 3 <= UINT32_MAX) {
     *f = (Field){.number = (unsigned)(key >> 3), .type = key & 7};
-    uint64_t n = f->type == 1 ? 8 : f->type == 5 ? 4 : 0;
-    bool good = f->type == 0   ? wire_number(w, &f->value)
-                : f->type == 2 ? wire_number(w, &n)
-                               : n > 0;
-    if (good && n <= (uint64_t)(w->end - w->at)) {
+    uint64_t n;
+    if (wire_value(w, f, &n) && n <= (uint64_t)(w->end - w->at)) {
       f->bytes = (Wire){w->at, w->at + n};
       if (f->type == 5)
         f->value = number_at(w->at, 4);
@@ -2114,6 +2302,7 @@ static int damage(const Making *m, const char *of, Error *e) {
               m->name, of);
 }
 
+/* A piece of SentencePiece: its text, its score and its type. */
 static int piece_read(Making *m, Wire w, Error *e) {
   static const unsigned char KINDS[] = {[PIECE_NORMAL] = KIND_TEXT,
                                         [PIECE_UNKNOWN] = KIND_MARK,
@@ -2175,6 +2364,8 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
   return 0;
 }
 
+/* SentencePiece's own: its pieces, and the settings of its trainer and its
+ * normalizer. */
 static int sentencepiece(Making *m, const Bytes *in, Error *e) {
   Wire w = {in->at, in->at + in->size};
   Field f;
@@ -2227,12 +2418,12 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
         size += 3;
       } else
         s[size++] = (char)*c;
-    const bool one = id >= 3 && id < 259 && is_byte_piece(s, size, &byte);
-    if (entry_add(m, id, s, size,
-                  id < 3 ? KIND_NAME
-                  : one  ? KIND_BYTE
-                         : KIND_TEXT,
-                  e))
+    unsigned char kind = KIND_TEXT;
+    if (id < 3)
+      kind = KIND_NAME;
+    else if (id < 259 && is_byte_piece(s, size, &byte))
+      kind = KIND_BYTE;
+    if (entry_add(m, id, s, size, kind, e))
       break;
     m->entry[id].score = score;
     at += 8 + n;
@@ -2240,36 +2431,8 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
   return joins_of_scores(m, e);
 }
 
-/* vocab.json and merges.txt: a line of a comment, then a merge a line. They do
- * not say how a text is cut; their class does. The tokens that
- * tokenizer_config.json calls special are marks, and <|endoftext|> where it
- * leaves one of the first three out. */
-static int listed(Making *m, const Json *vocabulary, const Bytes *merges,
-                  const Json *config, Error *e) {
-  const JsonValue *class = json_get(config, config->at, "tokenizer_class");
-  /* or ..Fast */
-  if (class && strncmp(json_text(config, class), "GPT2Tokenizer", 13))
-    return refuse(
-        m, "a tokenizer_class other than GPT2Tokenizer without tokenizer.json",
-        e);
-  m->cut = CUT_GPT2;
-  if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e))
-    return e->status;
-  if (beside_read(m, e))
-    return e->status;
-  /* bos, eos and unk */
-  for (int i = 0; i < 3; i++) {
-    const Json *of = named_in(m, NAMED[i]);
-    const int32_t id = name_find(m, "<|endoftext|>", 13);
-    if (json_find(of, of->at, NAMED[i]))
-      continue;
-    if (id < 0)
-      return refuse(m, "no <|endoftext|>, which its class adds", e);
-    if (m->entry[id].kind == KIND_TEXT)
-      m->entry[id].kind = KIND_MARK;
-  }
-  if (entries_spell(m, e))
-    return e->status;
+/* The lines of merges.txt: one of a comment, then a merge a line. */
+static int merges_lines(Making *m, const Bytes *merges, Error *e) {
   const char *s = (const char *)merges->at, *end = s + merges->size;
   for (const char *stop, *next; s < end && !e->status; s = next) {
     stop = memchr(s, '\n', (size_t)(end - s));
@@ -2288,23 +2451,71 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges,
   return e->status;
 }
 
+/* vocab.json and merges.txt. They do not say how a text is cut; their class
+ * does. The tokens that tokenizer_config.json calls special are marks, and
+ * <|endoftext|> where it leaves one of the first three out. */
+static int listed(Making *m, const Json *vocabulary, const Bytes *merges,
+                  const Json *config, Error *e) {
+  const JsonValue *class = json_get(config, config->at, "tokenizer_class");
+  /* or GPT2TokenizerFast */
+  if (class && strncmp(json_text(config, class), "GPT2Tokenizer", 13))
+    return refuse(m,
+                  "a tokenizer_class other than GPT2Tokenizer without "
+                  "tokenizer.json",
+                  e);
+  m->cut = CUT_GPT2;
+  if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e) ||
+      beside_read(m, e))
+    return e->status;
+  for (int i = 0; i < 3; i++) { /* bos, eos and unk */
+    const Json *of = named_in(m, NAMED[i]);
+    const int32_t id = name_find(m, "<|endoftext|>", 13);
+    if (json_find(of, of->at, NAMED[i]))
+      continue;
+    if (id < 0)
+      return refuse(m, "no <|endoftext|>, which its class adds", e);
+    if (m->entry[id].kind == KIND_TEXT)
+      m->entry[id].kind = KIND_MARK;
+  }
+  if (entries_spell(m, e))
+    return e->status;
+  return merges_lines(m, merges, e);
+}
+
 /* ---- 15.5  The folder, and sink's file ----------------------------------- */
 
-/* Which tokens begin and end a text: what tokenizer_config.json says, else the
- * file itself, else the names that published models give them. config may be
- * empty. */
+/* Refuses what tokenizer_config.json says of a text that has no counterpart in
+ * sink's file. */
+static int config_refuse(const Making *m, const Json *config, Error *e) {
+  const JsonValue *top = config->at;
+  const bool space = m->space > SPACE_NONE;
+  if (json_true(config, top, "split_special_tokens", false))
+    return refuse(m, "split_special_tokens", e);
+  if (json_get(config, json_get(config, top, "auto_map"), "AutoTokenizer"))
+    return refuse(m, "auto_map, a tokenizer of code of its own", e);
+  if (json_get(config, top, "fast_tokenizer_files"))
+    return refuse(m, "fast_tokenizer_files", e);
+  if (json_true(config, top, "add_prefix_space", space) != space)
+    return refuse(m, "an add_prefix_space that is not what the tokenizer does",
+                  e);
+  return 0;
+}
+
+/* Which tokens begin and end a text: what tokenizer_config.json says, else
+ * the file itself, else the names that published models give them. config may
+ * be empty. */
 static int ends_find(Making *m, const Json *config, Error *e) {
   static const char *const NAMES[] = {
-      "</s>", "<|end_of_text|>",   "<|endoftext|>",   "<eos>",
-      "<s>",  "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"};
+    "</s>", "<|end_of_text|>", "<|endoftext|>", "<eos>",
+    "<s>", "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"};
   const int32_t end = named_id(m, "eos_token"), bos = named_id(m, "bos_token");
   if (end >= 0)
     m->end = end;
-  /* by its post-processor */
+  /* the post-processor has told what begins a text */
   const bool told = m->json && m->begins == BEGINS_YES;
   if (m->bos < 0 || (bos >= 0 && !told))
     m->bos = bos;
-  /* marks, then what is text as well */
+  /* marks are sought first, then what is text as well */
   for (int i = 0; i < 16; i++) {
     const int32_t id = name_find(m, NAMES[i % 8], strlen(NAMES[i % 8]));
     int32_t *of = i % 8 < 4 ? &m->end : &m->bos;
@@ -2320,20 +2531,11 @@ static int ends_find(Making *m, const Json *config, Error *e) {
     if (json_true(config, config->at, "add_eos_token", false))
       return refuse(m, "add_eos_token", e);
   }
-  /* how transformers makes its own of a tokenizer.model */
+  /* transformers makes its own tokenizer of a tokenizer.model so */
   if (m->scored && !json_true(config, config->at, "legacy", true))
     m->space = SPACE_FIRST;
-  if (json_true(config, config->at, "split_special_tokens", false))
-    return refuse(m, "split_special_tokens", e);
-  if (json_get(config, json_get(config, config->at, "auto_map"),
-               "AutoTokenizer"))
-    return refuse(m, "auto_map, a tokenizer of code of its own", e);
-  if (json_get(config, config->at, "fast_tokenizer_files"))
-    return refuse(m, "fast_tokenizer_files", e);
-  const bool space = m->space > SPACE_NONE;
-  if (json_true(config, config->at, "add_prefix_space", space) != space)
-    return refuse(m, "an add_prefix_space that is not what the tokenizer does",
-                  e);
+  if (config_refuse(m, config, e))
+    return e->status;
   if (m->end < 0 || m->end >= m->vocab)
     return refuse(m, "no token that ends a text", e);
   if (m->bos >= m->vocab || (m->bos < 0 && m->begins == BEGINS_YES))
@@ -2341,18 +2543,19 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   return 0;
 }
 
-/* Classes of all code points. A run in unicode.h has one value for all of its,
- * or two in turn. */
+/* Classes of all code points. Of a run in unicode.h all code points have one
+ * value, or from CAPITAL_FIRST on two in turn. */
 #define RUNS_PUT(class, runs) runs_put(class, runs, sizeof runs / sizeof *runs)
 static void runs_put(unsigned char *class, const int *runs, size_t n) {
   enum { CAPITAL_FIRST = 250 };
   size_t at = 0;
   for (size_t i = 0; i < n; i += 3) {
     at += (size_t)runs[i];
-    for (int k = 0, value = runs[i + 2]; k < runs[i + 1]; k++, at++)
-      class[at] = (unsigned char)(value < CAPITAL_FIRST
-                                      ? value
-                                      : 5 + ((value + k) & 1));
+    for (int k = 0, value = runs[i + 2]; k < runs[i + 1]; k++, at++) {
+      class[at] = (unsigned char)value;
+      if (value >= CAPITAL_FIRST)
+        class[at] = (unsigned char)(5 + ((value + k) & 1));
+    }
   }
 }
 
@@ -2361,8 +2564,9 @@ static uint64_t ranges_write(Bytes *out, const unsigned char *class, int from,
                              Error *e) {
   uint64_t ranges = 0;
   for (size_t at = 0, end; at < CODE_BYTE && !e->status; at = end) {
-    for (end = at + 1; end < CODE_BYTE && class[end] == class[at]; end++) {
-    }
+    end = at + 1;
+    while (end < CODE_BYTE && class[end] == class[at])
+      end++;
     if (!class[at])
       continue;
     bytes_number(out, at, 4, e);
@@ -2373,6 +2577,7 @@ static uint64_t ranges_write(Bytes *out, const unsigned char *class, int from,
   return ranges;
 }
 
+/* The canonical forms of unicode.h as those of the file. */
 static uint64_t forms_write(Bytes *out, Error *e) {
   uint64_t code = 0, forms = 0;
   for (size_t i = 0; i < sizeof CANONICAL / sizeof *CANONICAL && !e->status;
@@ -2403,8 +2608,9 @@ static int own_write(const Making *m, Bytes *out, Error *e) {
   }
   for (int id = 0; same && id < m->vocab && !e->status; at += n, id++) {
     const unsigned char *s = tokenizer_token(&own, id, &n);
-    same = m->entry[id].kind == (id < TOKEN_BYTE ? KIND_MARK : KIND_TEXT) &&
-           m->entry[id].bytes == n && !memcmp(m->spelt.at + at, s, n);
+    const int kind = id < TOKEN_BYTE ? KIND_MARK : KIND_TEXT;
+    same = m->entry[id].kind == kind && m->entry[id].bytes == n &&
+           !memcmp(m->spelt.at + at, s, n);
   }
   if (!same)
     refuse(m, "the pieces of sink's own with other tokens or merges", e);
@@ -2415,15 +2621,15 @@ static int own_write(const Making *m, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* Appends the tokenizer as the file that chapter 14 describes. */
-static int making_write(const Making *m, Bytes *out, Error *e) {
-  Bytes tables = {0}, tokens = {0}, merges = {0};
-  if (m->cut == CUT_SINK)
-    return own_write(m, out, e);
-  unsigned char *class = grab(2 * CODE_BYTE, 1, e),
-                *combine = class ? class + CODE_BYTE : NULL;
+/* How many ranges and forms a file has. */
+typedef struct Tables { uint64_t classes, forms, combining; } Tables;
+
+/* The tables of characters, as far as the tokenizer needs them. */
+static int tables_write(const Making *m, Bytes *out, Tables *y, Error *e) {
+  unsigned char *class = grab(2 * CODE_BYTE, 1, e);
   if (!class)
     return e->status;
+  unsigned char *combine = class + CODE_BYTE;
   if (m->cut != CUT_BESIDE || m->strips)
     RUNS_PUT(class, CLASSES);
   if (m->cut == CUT_O200K)
@@ -2432,14 +2638,15 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     RUNS_PUT(class, LATER_NUMBERS);
   if (m->nfc)
     RUNS_PUT(combine, COMBINING);
-  const uint64_t classes = ranges_write(&tables, class, 1, e);
-  const uint64_t forms = m->nfc ? forms_write(&tables, e) : 0;
-  const uint64_t combining = ranges_write(&tables, combine, 0, e);
+  y->classes = ranges_write(out, class, 1, e);
+  y->forms = m->nfc ? forms_write(out, e) : 0;
+  y->combining = ranges_write(out, combine, 0, e);
   free(class);
-  for (int id = 0; id < m->vocab && !e->status; id++) {
-    bytes_number(&tokens, m->entry[id].kind, 1, e);
-    bytes_number(&tokens, m->entry[id].bytes, 2, e);
-  }
+  return e->status;
+}
+
+/* The merges; those of one score have the rank of the first. */
+static void merges_write(const Making *m, Bytes *out, Error *e) {
   uint64_t rank = 0;
   for (size_t i = 0; i < m->joins && !e->status; i++) {
     const Join *x = (const Join *)(const void *)m->join.at + i;
@@ -2448,10 +2655,28 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
     const uint64_t row[] = {(uint64_t)x->left, (uint64_t)x->right,
                             (uint64_t)x->made, rank};
     for (int k = 0; k < 4; k++)
-      bytes_number(&merges, row[k], 4, e);
+      bytes_number(out, row[k], 4, e);
   }
-  const uint64_t flags = (m->whole ? 1u : 0u) |
-                         (m->begins == BEGINS_YES ? 2u : 0u);
+}
+
+/* Appends the tokenizer as the file that chapter 14 describes. */
+static int making_write(const Making *m, Bytes *out, Error *e) {
+  Bytes tables = {0}, tokens = {0}, merges = {0};
+  Tables y = {0};
+  if (m->cut == CUT_SINK)
+    return own_write(m, out, e);
+  tables_write(m, &tables, &y, e);
+  for (int id = 0; id < m->vocab && !e->status; id++) {
+    bytes_number(&tokens, m->entry[id].kind, 1, e);
+    bytes_number(&tokens, m->entry[id].bytes, 2, e);
+  }
+  merges_write(m, &merges, e);
+  uint64_t flags = 0;
+  if (m->whole)
+    flags |= FLAG_WHOLE;
+  if (m->begins == BEGINS_YES)
+    flags |= FLAG_BEGINS;
+  const uint64_t bos = m->bos < 0 ? UINT32_MAX : (uint64_t)m->bos;
   const uint64_t head[] = {2,
                            (uint64_t)m->vocab,
                            m->joins,
@@ -2459,10 +2684,10 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
                            (uint64_t)m->space,
                            flags,
                            (uint64_t)m->end,
-                           m->bos < 0 ? UINT32_MAX : (uint64_t)m->bos,
-                           classes,
-                           forms,
-                           combining,
+                           bos,
+                           y.classes,
+                           y.forms,
+                           y.combining,
                            m->spelt.size};
   const size_t from = out->size;
   bytes_add(out, "SINKTOK1", 8, e);
@@ -2484,10 +2709,10 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
 static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
   size_t at = 0;
   if (in->size > 8 && !memcmp(in->at, TOKENIZER_MAGIC, 8))
-    return fail(
-        e, 1,
-        "%s: already a tokenizer of sink. Try: the file that it was made from",
-        m->name);
+    return fail(e, 1,
+                "%s: already a tokenizer of sink. Try: the file that it was "
+                "made from",
+                m->name);
   while (at < in->size && strchr(" \t\r\n", in->at[at]) && in->at[at])
     at++;
   if (at < in->size && in->at[at] == '{') {
@@ -2500,6 +2725,20 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
   else
     sentencepiece(m, in, e);
   return e->status;
+}
+
+/* What lies beside a folder's tokenizer, and its paths. A folder whose
+ * tokenizer_config.json has an added_tokens_decoder needs no other file. */
+static void beside_load(const char *from, char path[3][1024], Json *config,
+                        Json *map, Json *more, Error *e) {
+  if (folder_has(path[0], from, "tokenizer_config.json", e))
+    json_load(config, path[0], e);
+  if (json_get(config, config->at, "added_tokens_decoder"))
+    return;
+  if (folder_has(path[1], from, "special_tokens_map.json", e))
+    json_load(map, path[1], e);
+  if (folder_has(path[2], from, "added_tokens.json", e))
+    json_load(more, path[2], e);
 }
 
 /* The tokenizer of a folder or a file as the bytes of sink's file, appended to
@@ -2520,21 +2759,14 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
               .most = most};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
-  /* all in one file; of a folder nothing can be read */
+  /* a file holds all in one; of a folder nothing can be read */
   bool whole = f && fgetc(f) != EOF;
   if (f)
     fclose(f);
   if (whole)
     path_make(path, e, "%s", from);
   else {
-    if (folder_has(beside[0], from, "tokenizer_config.json", e))
-      json_load(&config, beside[0], e);
-    if (!json_get(&config, config.at, "added_tokens_decoder")) {
-      if (folder_has(beside[1], from, "special_tokens_map.json", e))
-        json_load(&map, beside[1], e);
-      if (folder_has(beside[2], from, "added_tokens.json", e))
-        json_load(&more, beside[2], e);
-    }
+    beside_load(from, beside, &config, &map, &more, e);
     whole = folder_has(path, from, "tokenizer.json", e);
   }
   bool found = whole || folder_has(path, from, "tokenizer.model", e);
@@ -2548,9 +2780,9 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
       listed(&m, &vocabulary, &in, &config, e);
   }
   if (found && !e->status && !ends_find(&m, &config, e) &&
-      !making_write(&m, out, e))
-    if (!words_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
-      words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
+      !making_write(&m, out, e) &&
+      !words_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
+    words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
   making_free(&m);
   json_free(&config);
   json_free(&map);
@@ -2576,14 +2808,15 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
   Bytes file = {0};
   Tokenizer t;
   if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) &&
-      !file_write(out, file.at, file.size, e))
+      !file_write(out, file.at, file.size, e)) {
+    const Published *p = t.published;
+    const int cut = p ? p->cut : CUT_SINK;
+    const size_t merges = p ? p->merges.size : (size_t)(t.vocab - TOKEN_MERGE);
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s "
            "hash=%016llx out=%s\n",
-           CUT_NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab,
-           t.published ? t.published->merges.size
-                       : (size_t)(t.vocab - TOKEN_MERGE),
-           t.end, t.bos, t.published && t.published->begins ? "yes" : "no",
-           (unsigned long long)t.hash, out);
+           CUT_NAMES[cut], t.vocab, merges, t.end, t.bos,
+           p && p->begins ? "yes" : "no", (unsigned long long)t.hash, out);
+  }
   tokenizer_free(&t);
   bytes_free(&file);
   return e->status;
