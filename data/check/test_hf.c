@@ -4647,8 +4647,7 @@ static double slow_half(unsigned h) {
 }
 
 /* Rows of any length at any place have the same numbers, and nothing is written
- * beyond their ends; raw [4 all] and got [all]
- * are room. */
+ * beyond their ends; raw [4 all] and got [all] are room. */
 static void widen_rows(Test *t, int all, unsigned char *raw, real *got) {
   Rng r = {1};
   for (int i = 0; i < 4 * all; i++)
