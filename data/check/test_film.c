@@ -45,9 +45,9 @@ static void film_look__by_hand(Test *t) {
     const FilmLook *end = &f->look[2 * f->heads];
     double best = 0;
     for (int h = 0; h < f->heads; h++) {
-      float first =
-          (float)seen.alpha[h * seen.S + config_column_first(&r->m.c)];
-      float star = starred ? (float)seen.alpha[h * seen.S] : 0;
+      const double *alpha = seen.alpha + h * seen.S;
+      float first = (float)alpha[config_column_first(&r->m.c)];
+      float star = starred ? (float)alpha[0] : 0;
       within(t, (double)end[h].alpha, (double)first, 0, "alpha_1 of head %d",
              h);
       within(t, (double)end[h].star, (double)star, 0, "alpha_* of head %d", h);
@@ -91,7 +91,7 @@ static void film_begin__steps(Test *t) {
     fact(t, f.looks == n && f.step[0] == 0 && f.step[n - 1] == STEPS[i],
          "%d steps: %d looks", STEPS[i], f.looks);
     for (int k = 1; k < n; k++)
-      fact(t, f.step[k] == ceil((double)k * STEPS[i] / (n - 1)),
+      fact(t, (double)f.step[k] == ceil((double)k * STEPS[i] / (n - 1)),
            "%d steps: %ld", STEPS[i], f.step[k]);
     free(f.look);
   }
@@ -124,8 +124,8 @@ static void film_read__same(Test *t) {
   file_read(SCRATCH "/a.film", text, &t->e);
   Rng rng = {3};
   for (int i = 0; i < 60; i++) {
-    size_t at = (size_t)rng_below(&rng, text->size),
-           n = i % 2 ? text->size : at;
+    size_t at = (size_t)rng_below(&rng, text->size);
+    size_t n = i % 2 ? text->size : at;
     unsigned char was = text->at[at];
     text->at[at] ^= (unsigned char)(1 + rng_below(&rng, 255));
     file_write(SCRATCH "/a.film", text->at, n, fresh(t));
@@ -179,8 +179,7 @@ static int film_cells(const char *map, int T, int *level, int *star) {
 }
 
 /* Looks at two heads with any levels, whose rows sum to 0.125; the shares are
- * of
- * even rows of 1. */
+ * of even rows of 1. */
 static FilmLook *film_wild(Rng *rng, double times, double star) {
   FilmLook *look = zeroed(FILM_LOOKS * 2, sizeof *look);
   for (int k = 0; k < FILM_LOOKS * 2; k++) {
@@ -295,9 +294,9 @@ static char *run_page_of(Test *t, const char *flags, int status, int figures,
   Error e = {0};
   Settings s;
   tiny_settings(&s,
-                "--fix-token 1 --log-every 3 --report " SCRATCH
-                "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH
-                "/run.json",
+                "--fix-token 1 --log-every 3 "
+                "--report " SCRATCH "/deep/page.html "
+                "--csv " SCRATCH "/run.csv --json " SCRATCH "/run.json",
                 fresh(t));
   settings_flags(&s, flags, MODEL | TRAIN | DATA | OUTPUT | GENERAL | RUN, &e);
   s.program = &PAGES;
@@ -311,7 +310,9 @@ static char *run_page_of(Test *t, const char *flags, int status, int figures,
   return page_sound(t, SCRATCH "/deep/page.html", figures);
 }
 
-/* Number k, from 0, of this run and not the paper's. */
+/* The cells of each arm in the page's table are the numbers of the CSV and of
+ * the JSON: this run's, not the paper's. A run that diverges has none, and
+ * where it is `wild` every arm does. */
 static void run_page_numbers(Test *t, const char *page, bool wild) {
   static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1, 1};
   static const double HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-3, 5e-4};
@@ -323,8 +324,8 @@ static void run_page_numbers(Test *t, const char *page, bool wild) {
     const char *name = RUN_ARMS[i].name;
     line = strchr(line, '\n') + 1;
     fact(t, !strncmp(line + 1, name, strlen(name)), "%s", line);
-    object = strstr(strstr(object, name), "\"read\": \"held-out documents\"") +
-             8;
+    object = strstr(object, name);
+    object = strstr(object, "\"read\": \"held-out documents\"") + 8;
     char *at = strstr(line, "tale.grammar\",\"held-out documents\",") + 14;
     gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
     for (int k = 0; k < ROW; k++) {
@@ -352,33 +353,32 @@ static void run_page__parts(Test *t) {
     "name=\"description\" content=\"A sink", "og:image\" content=\"page.svg\"",
     "prefers-color-scheme:dark", "break-inside:avoid", "<main>", "id=\"film\"",
     "<h1>Watch an attention sink form<", "a row is a token",
-    "attention sink</b>",
-    "With a spare key *", "id=\"film-softmax\"", ">step 0<", ">step 12<",
-    "id=\"film-k-bias\"", "The column at the left is *", "id=\"film-sigmoid\"",
-    "row mass: ", "which a row cannot see", "tokens sum to, 0 to 1",
+    "attention sink</b>", "With a spare key *",
+    "id=\"film-softmax\"", ">step 0<", ">step 12<", "id=\"film-k-bias\"",
+    "The column at the left is *", "id=\"film-sigmoid\"", "row mass: ",
+    "which a row cannot see", "tokens sum to, 0 to 1",
     "id=\"heads\"", "id=\"heads-softmax\"", ">2.2<", "id=\"heads-k-bias\"",
     "share of *<", "id=\"heads-sigmoid\"",
     "id=\"verdict\"", "<b>softmax</b> ", "<b>k-bias</b> ", "<b>sigmoid</b> ",
-    "<b>loss</b> ", "below 1.5 as none", "id=\"why\"",
-    "softmax, before training", "softmax, after training",
+    "<b>loss</b> ", "below 1.5 as none",
+    "id=\"why\"", "softmax, before training", "softmax, after training",
     "sigmoid, before training", "sigmoid, after training",
     "./paper toy-trigger",
-    "id=\"table\"", "class=\"paper\">paper<",
-    ">74.11<", ">Table 10", ">73.34<", ">3.72<", ">Table 4", ">0.44<", ">3.70<",
-    ">Table 15", "id=\"training\"", "id=\"loss\"", "The losses end within",
-    "id=\"alpha\"", ">even<", "id=\"norms\"", "id=\"states\"", ">the others<",
+    "id=\"table\"", "class=\"paper\">paper<", ">74.11<", ">Table 10",
+    ">73.34<", ">3.72<", ">Table 4", ">0.44<", ">3.70<", ">Table 15",
+    "id=\"training\"", "id=\"loss\"", "The losses end within", "id=\"alpha\"",
+    ">even<", "id=\"norms\"", "id=\"states\"", ">the others<",
     "id=\"last\"", "as a table", "scope=\"row\">1 &lt;|fix|&gt;<",
-    "id=\"made\"",
-    "<code>./paper run", "text</th><td>", "seed</th><td>",
-    "sink " SINK_VERSION "<",
-    "machine</th><td>", "</main>"};
+    "id=\"made\"", "<code>./paper run", "text</th><td>", "seed</th><td>",
+    "sink " SINK_VERSION "<", "machine</th><td>", "</main>"};
   Settings s;
   char *said;
   if (!tale_open(t, &s, ""))
     return;
   const char *page = run_page_of(t, "--layers 2 --steps 12 --force", 0, 16,
                                  &said);
-  const char *at = page, *svg = text_in(t, SCRATCH "/deep/page.svg");
+  const char *at = page;
+  const char *svg = text_in(t, SCRATCH "/deep/page.svg");
   EACH (i, IN_ORDER)
     fact(t, at && (at = strstr(at, IN_ORDER[i])), "no %s, or not there",
          IN_ORDER[i]);
@@ -413,10 +413,9 @@ static void run_page__resumed(Test *t) {
   run_page_of(t, "--steps 12 --force --out " SCRATCH "/whole", 0, -1, &said);
   const char *whole = text_in(t, SCRATCH "/deep/page.svg");
   run_page_of(t, "--steps 6 --force --out " SCRATCH "/half", 0, -1, &said);
-  const char *page = run_page_of(t,
-                                 "--steps 12 --resume --force --out " SCRATCH
-                                 "/half",
-                                 0, -1, &said);
+  const char *page =
+      run_page_of(t, "--steps 12 --resume --force --out " SCRATCH "/half", 0,
+                  -1, &said);
   fact(t, is(text_in(t, SCRATCH "/deep/page.svg"), whole), "another film");
   fact(t, !strstr(page, "not recorded"), "looks are missing");
   fact(t,

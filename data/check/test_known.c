@@ -1,7 +1,7 @@
 /* test_known.c - the tests of known.c: a row that sees itself alone, ranks, the
  * probe. A part of test_onset.c, which includes it.
- * SPDX-License-Identifier: MIT
- */
+ *
+ * SPDX-License-Identifier: MIT */
 
 /* ---- 2: --isolate ---- */
 
@@ -10,6 +10,73 @@ static const real *rows_after(const Lab *b, int l, int seq) {
   const Config *c = &b->m.c;
   return (l + 1 < c->layers ? b->a.layer[l + 1].x : b->a.h) +
          (idx)seq * b->a.N * c->dim;
+}
+
+/* After block 1 every row but the isolated one keeps its bits, or in the plain
+ * form comes to the same; the blocks as a whole change, unless the row is row
+ * 1 and sees itself alone as it is. */
+static void isolated_others(Test *t, const Lab *b, const Lab *cut, int seq,
+                            int row, int at) {
+  const int C = b->m.c.dim;
+  const bool still = at == 1 && !b->m.c.prefix, plain = cut->m.plain;
+  const double tight = 2000 * REAL_EPS;
+  const real *now = rows_after(cut, 0, seq), *was = rows_after(b, 0, seq);
+  for (idx i = 0; i < b->a.N; i++) {
+    const real *x = now + i * C, *y = was + i * C;
+    bool kept = plain ? distance(C, x, y) < tight : same_numbers(C, x, y);
+    fact(t, i == row || kept, "%s: %lld, not %d", b->flags, i, row);
+  }
+  for (int l = 0; l < 2; l++) {
+    double by = distance(b->a.N * C, rows_after(cut, l, seq),
+                         rows_after(b, l, seq));
+    fact(t, still ? by < tight && (plain || by == 0) : by > 1e-3,
+         "%s: block %d changes %g", b->flags, l + 1, by);
+  }
+}
+
+/* In the map of block 1 the isolated row sees itself alone, and no token
+ * before it. */
+static void isolated_map(Test *t, const Lab *cut, int seq, int row, int at) {
+  const Config *c = &cut->m.c;
+  const idx S = config_columns(c, cut->T);
+  const real *m = cut->probe[0].metric +
+                  ((idx)seq * c->heads * cut->a.N + row) * S +
+                  S - cut->T + at - 1;
+  fact(t, c->extra || c->sink_token || fabs((double)*m - 1) < 1e-6,
+       "%s: it sees itself by %g", cut->flags, (double)*m);
+  for (int j = 1; j < at; j++)
+    fact(t, m[-j] == 0, "%s: it sees others", cut->flags);
+}
+
+/* After block 1 the isolated row's state is that of its token as a sequence of
+ * one, but for a learned position: p_T is not p_1. */
+static void isolated_state(Test *t, const Lab *cut, const Lab *one, int seq,
+                           int row, int at) {
+  const int C = cut->m.c.dim, first = cut->m.c.sink_token;
+  const bool other = cut->m.c.pos == POS_LEARNED && at > 1;
+  const real *now = rows_after(cut, 0, seq) + row * C;
+  double off = distance(C, now, rows_after(one, 0, seq) + first * C);
+  fact(t, other ? off > 1e-3 : off < 2000 * REAL_EPS,
+       "%s, plain %d: row %d is %g off one alone", cut->flags, cut->m.plain, at,
+       off);
+}
+
+/* Isolates token `at` of every sequence of `cut`, which is b in all else. */
+static void isolated_at(Test *t, const Lab *b, Lab *cut, Lab *one, int at) {
+  const int first = b->m.c.sink_token, row = first + at - 1;
+  const int sees[] = {row, row};
+  const Isolation x = {1, first, row, sees};
+  cut->a.hide = isolate_hide;
+  cut->a.isolation = &x;
+  lab_forward(cut);
+  for (int seq = 0; seq < b->B; seq++) {
+    one->ids[seq] = b->ids[seq * b->T + at - 1];
+    isolated_others(t, b, cut, seq, row, at);
+    isolated_map(t, cut, seq, row, at);
+  }
+  lab_forward(one);
+  for (int seq = 0; seq < b->B; seq++)
+    isolated_state(t, cut, one, seq, row, at);
 }
 
 /* An isolated row's state after block 1 is that of its token as a sequence of
@@ -21,70 +88,24 @@ static void isolate__identity(Test *t) {
     "", "--pos none --extra kv", "--pos t5 --window 25",
     "--pos alibi --kv-heads 1 --place post",
     "--sim sigmoid --normalizer one --vbias", "--prefix 3 --combine add",
-    "--extra zero",
-    "--kernel elu --sim identity --normalizer clamp --pos none",
-    "--sink-token --pos none",
-    "--pos learned", "--extra logn",
+    "--extra zero", "--kernel elu --sim identity --normalizer clamp --pos none",
+    "--sink-token --pos none", "--pos learned", "--extra logn",
     "--sim sigmoid --normalizer count --score-bias logn"};
+  static const int AT[] = {1, 20, 50};
   enum { B = 2, T = 70 };
   EACH (f, FLAGS)
     LABS (b, B, T, FLAGS[f])
       LABS (cut, B, T, FLAGS[f])
         LABS (one, B, 1, FLAGS[f]) {
-          const int C = b.m.c.dim, first = b.m.c.sink_token, at[] = {1, 20, 50};
-          const double tight = 2000 * REAL_EPS;
           lab_share(&cut, &b);
           lab_share(&one, &b);
           lab_forward(&b);
           lab_maps(&cut);
           rows_watch(&cut.m);
-          EACH (k, at)
+          EACH (k, AT)
             for (int plain = 0; plain < 2; plain++) {
-              const int row = first + at[k] - 1, sees[B] = {row, row};
-              const Isolation x = {1, first, row, sees};
-              const idx S = config_columns(&b.m.c, T),
-                        map = row * S + S - T + at[k] - 1;
-              cut.a.hide = isolate_hide;
-              cut.a.isolation = &x;
               cut.m.plain = plain;
-              lab_forward(&cut);
-              for (int seq = 0; seq < B; seq++) {
-                const real *now = rows_after(&cut, 0, seq),
-                           *was = rows_after(&b, 0, seq);
-                one.ids[seq] = b.ids[seq * T + at[k] - 1];
-                for (idx i = 0; i < b.a.N; i++)
-                  fact(t,
-                       i == row ||
-                           (plain
-                                ? distance(C, now + i * C, was + i * C) < tight
-                                : same_numbers(C, now + i * C, was + i * C)),
-                       "%s: %lld, not %d", FLAGS[f], i, row);
-                /* it sees itself alone as it is */
-                const bool still = at[k] == 1 && !b.m.c.prefix;
-                for (int l = 0; l < 2; l++) {
-                  double by = distance(b.a.N * C, rows_after(&cut, l, seq),
-                                       rows_after(&b, l, seq));
-                  fact(t, still ? by < tight && (plain || by == 0) : by > 1e-3,
-                       "%s: block %d changes %g", FLAGS[f], l + 1, by);
-                }
-                const real *m = cut.probe[0].metric +
-                                (idx)seq * b.m.c.heads * b.a.N * S + map;
-                fact(t, b.m.c.extra || first || fabs((double)*m - 1) < 1e-6,
-                     "%s: it sees itself by %g", FLAGS[f], (double)*m);
-                for (int j = 1; j < at[k]; j++)
-                  fact(t, m[-j] == 0, "%s: it sees others", FLAGS[f]);
-              }
-              lab_forward(&one);
-              for (int seq = 0; seq < B; seq++) {
-                const real *now = rows_after(&cut, 0, seq) + row * C;
-                double off = distance(C, now,
-                                      rows_after(&one, 0, seq) + first * C);
-                /* p_T is not p_1 */
-                bool positions = b.m.c.pos == POS_LEARNED && at[k] > 1;
-                fact(t, positions ? off > 1e-3 : off < tight,
-                     "%s, plain %d: row %d is %g off one alone", FLAGS[f],
-                     plain, at[k], off);
-              }
+              isolated_at(t, &b, &cut, &one, AT[k]);
             }
         }
 }
@@ -121,10 +142,59 @@ static bool known_open(Test *t, const char *flags, int B, int T, Trainer *r,
                     b->targets, &starts) == B;
 }
 
+/* What known_open made. The lab's model is the trainer's. */
+static void known_close(Trainer *r, Firsts *f, Lab *b) {
+  b->m = (Model){0};
+  lab_close(b);
+  firsts_close(f);
+  trainer_free(r);
+}
+
+/* Of tokens 1 and `at` by hand: alpha and Sink of the rows behind `at`, means
+ * over heads and sequences. */
+static void isolated_alpha(const Lab *b, int at, double eps,
+                           double x[ISOLATED]) {
+  const int L = b->m.c.layers, T = b->T, all = b->B * L * b->m.c.heads;
+  const idx N = b->a.N, S = config_columns(&b->m.c, T);
+  for (int i = 0; i < all; i++)
+    for (int k = 0; k < 2; k++) {
+      const real *map = b->probe[i % L].metric + i / L * N * S;
+      const idx column = S - T + (k ? at - 1 : 0);
+      double alpha = 0, *of = k ? x + 3 : x;
+      for (idx q = N - T + at; q < N; q++)
+        alpha += (double)map[q * S + column] / (T - at);
+      of[0] += alpha / all;
+      of[1] += (alpha > eps) * 1.0 / all;
+    }
+}
+
+/* Of the same two: the largest, over the blocks, of their norm over the mean
+ * of the other tokens'. */
+static void isolated_norms(const Lab *b, int at, double x[ISOLATED]) {
+  const int C = b->m.c.dim, T = b->T, from = (int)b->a.N - T;
+  for (int l = 0; l < b->m.c.layers; l++) {
+    double norm[16] = {0}, rest = 0;   /* norm [T] */
+    for (int i = 0; i < b->B * T; i++)
+      norm[i % T] += length(C, rows_after(b, l, i / T) + (from + i % T) * C);
+    for (int i = 1; i < T; i++)
+      if (i != at - 1)
+        rest += norm[i] / (T - 2);
+    x[2] = fmax(x[2], norm[0] / rest);
+    x[5] = fmax(x[5], norm[at - 1] / rest);
+  }
+}
+
+/* The token, from 0, that token `at` sees under a treatment. */
+static int isolated_sees(int how, int at, int drawn) {
+  if (how == ITSELF)
+    return at - 1;
+  return how == ONLY_DRAWN ? drawn : 0;
+}
+
 /* isolate() against its definition: who sees whom, columns, rows, norms, the
  * tokens of each kind. A NaN is one in both numbers. */
 static void isolate__numbers(Test *t) {
-  enum { T = 12, N = 21, AT = 6, L = 2, H = 2 };
+  enum { T = 12, N = 21, AT = 6 };
   static const char *const FLAGS[] = {
       "--layers 2 --first-tokens 4 --extra kv", "--layers 2",
       "--layers 2 --fix-token 1", "--layers 2 --sink-token --first-tokens 4"};
@@ -141,8 +211,7 @@ static void isolate__numbers(Test *t) {
     r.s.isolate_blocks = 1 + f % 2;
     r.s.isolate = AT;
     fact(t, !isolate(&at, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
-    const int from = (int)b.a.N - T, C = r.m.c.dim,
-              S = config_columns(&r.m.c, T), all = N * L * H;
+    const int from = (int)b.a.N - T;
     const Isolation only = {1 + f % 2, from, from + AT - 1, sees};
     b.a.isolation = &only;
     for (int n = 0; n < N; n++) {
@@ -153,37 +222,19 @@ static void isolate__numbers(Test *t) {
       const int kind = k / TREATMENTS, how = k % TREATMENTS;
       const bool is = kind == OF_TEXT || f == 0 || f == 3 ||
                       (f == 2 && kind == WAS_FIRST);
-      double x[ISOLATED] = {0}, norm[L][T] = {{0}}, rest = 0;
+      double x[ISOLATED] = {0};
       for (int n = 0; n < N; n++) {
-        sees[n] = from + (how == ITSELF       ? AT - 1
-                          : how == ONLY_DRAWN ? place[n]
-                                              : 0);
-        b.ids[n * T + AT - 1] = kind == OF_TEXT
-                                    ? own[n]
-                                    : fixed_id(&first.of[kind], HELD_SEED + AT,
-                                               (uint64_t)n);
+        int *id = &b.ids[n * T + AT - 1];
+        sees[n] = from + isolated_sees(how, AT, place[n]);
+        if (kind == OF_TEXT)
+          *id = own[n];
+        else
+          *id = fixed_id(&first.of[kind], HELD_SEED + AT, (uint64_t)n);
       }
       b.a.hide = how ? others_hide : NULL;
       lab_forward(&b);
-      /* row T, then token 1 */
-      for (int i = 0; i < all; i++)
-        for (int to = 0; to < 2; to++) {
-          const real *map = b.probe[i % L].metric + i / L * b.a.N * S;
-          double alpha = 0;
-          for (idx q = from + AT; q < b.a.N; q++)
-            alpha += (double)map[q * S + S - T + (to ? 0 : AT - 1)] / (T - AT);
-          x[to ? 0 : 3] += alpha / all;
-          x[to ? 1 : 4] += (alpha > r.s.eps) * 1.0 / all;
-        }
-      for (int l = 0; l < L; l++, rest = 0) {
-        for (int i = 0; i < N * T; i++)
-          norm[l][i % T] += length(C, rows_after(&b, l, i / T) +
-                                          (from + i % T) * C);
-        for (int i = 1; i < T; i++)
-          rest += i == AT - 1 ? 0 : norm[l][i] / (T - 2);
-        x[2] = fmax(x[2], norm[l][0] / rest);
-        x[5] = fmax(x[5], norm[l][AT - 1] / rest);
-      }
+      isolated_alpha(&b, AT, r.s.eps, x);
+      isolated_norms(&b, AT, x);
       for (int i = 0; i < ISOLATED; i++)
         is_what(t, at.x[kind][how][i], is ? x[i] : NAN,
                 ISOLATED_COLUMNS[i].name);
@@ -196,10 +247,7 @@ static void isolate__numbers(Test *t) {
     r.m.layer[0].wq.w[0] = NAN;
     isolate(&at, &r.m, &r.data, &r.s, N, T, &e);
     fact(t, isnan(at.x[OF_TEXT][0][0]) && isnan(at.x[OF_TEXT][0][1]), "a NaN");
-    b.m = (Model){0};
-    lab_close(&b);
-    firsts_close(&first);
-    trainer_free(&r);
+    known_close(&r, &first, &b);
   }
 }
 
@@ -210,8 +258,7 @@ static void isolate__by_hand(Test *t) {
   Error e = {0};
   const Settings five = {.isolate = 5, .isolate_blocks = 1};
   LABS (b, 1, 12, "--window 5", "--window 5 --extra k") {
-    /* a row has one key more */
-    const double star = b.n - 1;
+    const double star = b.n - 1;   /* a row has one key more */
     within(t, isolate_even(&b.m, 12, 2),
            (1 / (3 + star) + 1 / (4 + star) + 1 / (5 + star)) / 10, 1e-15,
            "even%s", b.flags);
@@ -231,11 +278,15 @@ static void auc__known(Test *t) {
     double one[3], other[2], is;
     int n, m;
   } CASES[] = {
-    {"apart", {3, 4, 5}, {1, 2}, 1, 3, 2},     {"the other way", {1, 2, 0}, {3, 4}, 0, 3, 2},
-    {"equal", {1, 1, 1}, {1, 1}, 0.5, 3, 2},   {"mixed", {1, 3, 2}, {2, 0}, 4.5 / 6, 3, 2},
-    {"NaN", {1, NAN, 2}, {0, 0}, NAN, 3, 2},   {"NaN there", {1, 2, 3}, {0, NAN}, NAN, 3, 2},
-    {"none", {0}, {1, 2}, NAN, 0, 2},          {"none there", {1, 2, 3}, {0}, NAN, 3, 0},
-    {"infinite", {INFINITY, 1, 1}, {0, 0}, 1, 3, 2}};
+    {"apart",         {3, 4, 5},        {1, 2},   1,       3, 2},
+    {"the other way", {1, 2, 0},        {3, 4},   0,       3, 2},
+    {"equal",         {1, 1, 1},        {1, 1},   0.5,     3, 2},
+    {"mixed",         {1, 3, 2},        {2, 0},   4.5 / 6, 3, 2},
+    {"NaN",           {1, NAN, 2},      {0, 0},   NAN,     3, 2},
+    {"NaN there",     {1, 2, 3},        {0, NAN}, NAN,     3, 2},
+    {"none",          {0},              {1, 2},   NAN,     0, 2},
+    {"none there",    {1, 2, 3},        {0},      NAN,     3, 0},
+    {"infinite",      {INFINITY, 1, 1}, {0, 0},   1,       3, 2}};
   EACH (i, CASES)
     is_what(t, auc(CASES[i].one, CASES[i].n, CASES[i].other, CASES[i].m),
             CASES[i].is, CASES[i].what);
@@ -246,8 +297,8 @@ static void auc__known(Test *t) {
 static void probe_fit__least_squares(Test *t) {
   enum { MOST = 20 };
   for (int C = 3; C <= 17; C += 14) {
-    double x[MOST * MOST], low[MOST * MOST], y[MOST], left[MOST], w[MOST],
-        mean = 0, square = 0;
+    double x[MOST * MOST], low[MOST * MOST], y[MOST], left[MOST], w[MOST];
+    double mean = 0, square = 0;
     Rng r = {5};
     const int n = 10;
     for (int i = 0; i < MOST * C; i++)
@@ -273,9 +324,9 @@ static void probe_fit__least_squares(Test *t) {
   }
 }
 
-/* What known() reads: rows 1 and a drawn one, where the next sequence's first
- * token is written; cosines of those of other tokens; whose labels are
- * exchanged. */
+/* What known() reads: rows 1 and a drawn one, where the next sequence's
+ * first token is written; cosines of those of other tokens; whose labels
+ * are exchanged. */
 static void known_gather__tokens(Test *t) {
   enum { T = 5, N = 20, L = 2 };
   Trainer r;
@@ -294,11 +345,10 @@ static void known_gather__tokens(Test *t) {
   }
   for (int n = 0; n < N; n++)
     place[n] = 1 + (int)rng_below(&drawn, T - 1);
-  for (int n = 0; n < N; n++)
-    fact(t,
-         k.flip[n] ==
-             (n % 2 ? 1 - k.flip[n - 1] : (double)rng_below(&drawn, 2)),
-         "%d", n);
+  for (int n = 0; n < N; n++) {
+    double flip = n % 2 ? 1 - k.flip[n - 1] : (double)rng_below(&drawn, 2);
+    fact(t, k.flip[n] == flip, "%d", n);
+  }
   for (int kind = 0; kind < 2; kind++) {
     data_probe(&first.of[kind], &first.source, INPUT_NATURAL, N, T, b.ids,
                spare, &at);
@@ -317,11 +367,8 @@ static void known_gather__tokens(Test *t) {
           for (int far = 1; far < 9; far++) {
             const int m = (n + far) % N;
             const real *x = h + 2 * n * C, *y = h + 2 * m * C;
-            fact(t,
-                 same_numbers(C, x,
-                              rows_after(&b, l - 1, n) +
-                                  (1 + i * place[n]) * C),
-                 "row %d", n);
+            const real *row = rows_after(&b, l - 1, n) + (1 + i * place[n]) * C;
+            fact(t, same_numbers(C, x, row), "row %d", n);
             if (token[(n + i) % N] == token[(m + i) % N])
               continue;
             sum += (double)vec_dot(C, x, y) / length(C, x) / length(C, y);
@@ -332,18 +379,13 @@ static void known_gather__tokens(Test *t) {
       }
   }
   known_free(&k);
-  b.m = (Model){0};
-  lab_close(&b);
-  firsts_close(&first);
-  trainer_free(&r);
+  known_close(&r, &first, &b);
 }
 
-/* States by hand: row 1 apart from the later ones by norm, by direction, by
- * both, by neither, or on first tokens of training alone; what tells, what does
- * not, and the shuffled labels. First of two judged sequences: 3 above 1; 2, at
- * the threshold, below 5, these exchanged; no threshold. */
-static void known_block__by_hand(Test *t) {
-  enum { N = 200, C = 12 };
+/* Of two judged sequences row 1 scores 3, above the later row's 1, and 2, at
+ * the threshold and below 5, where the labels are exchanged. Then there is
+ * no threshold. */
+static void known_judge__by_hand(Test *t) {
   const double score[16] = {[12] = 3, 1, 2, 5}, flip[4] = {1, 1, 0, 1};
   double y[8], right[2];
   Known two = {.n = 4, .half = 2, .y = y};
@@ -352,15 +394,84 @@ static void known_block__by_hand(Test *t) {
   within(t, known_judge(&two, 1, score, NULL, NAN, right + 1), 0.5, 0, "AUC");
   fact(t, right[0] == 2.5 / 4 && isnan(right[1]), "right %g, %g", right[0],
        right[1]);
-  const struct {
-    const char *what;
-    double norm, shift, never, norms[2], probes[2];
-  } CASES[] = {
-    {"neither", 1, 0, 0, {0.5, 0.5}, {0.5, 0.5}},   {"norm", 3, 0, 0, {1, 1}, {0.5, 0.5}},
-    {"smaller", 0.3, 0, 0, {1, 1}, {0.5, 0.5}},     {"direction", 1, 9, 9, {0.5, 0.5}, {1, 1}},
-    {"by heart", 1, 9, 0, {0.5, 0.5}, {1, 0.5}},    {"both", 3, 9, 9, {1, 1}, {1, 1}},
-    {"other way", 1, 9, -9, {0.5, 0.5}, {1, 0}}};
-  EACH (i, CASES)
+}
+
+/* States by hand: row 1 is apart from the later ones by norm, by direction, by
+ * both, by neither, or on first tokens of training alone. */
+typedef struct KnownCase {
+  const char *what;
+  double norm;            /* row 1's length over a later one's */
+  double shift, never;    /* what its dim 3 has more: on tokens first in
+                           * training, and on others */
+  double norms[2];        /* AUC of the norm, by kind of token */
+  double probes[2];       /* that of the probe */
+} KnownCase;
+
+static const KnownCase KNOWN_CASES[] = {
+  {"neither",   1,   0, 0,  {0.5, 0.5}, {0.5, 0.5}},
+  {"norm",      3,   0, 0,  {1, 1},     {0.5, 0.5}},
+  {"smaller",   0.3, 0, 0,  {1, 1},     {0.5, 0.5}},
+  {"direction", 1,   9, 9,  {0.5, 0.5}, {1, 1}},
+  {"by heart",  1,   9, 0,  {0.5, 0.5}, {1, 0.5}},
+  {"both",      3,   9, 9,  {1, 1},     {1, 1}},
+  {"other way", 1,   9, -9, {0.5, 0.5}, {1, 0}}};
+
+enum { KNOWN_N = 200, KNOWN_C = 12 };
+
+static void states_draw(Known *k, const KnownCase *is, Rng *r) {
+  enum { N = KNOWN_N, C = KNOWN_C };
+  for (idx row = 0; row < k->rows; row++) {
+    const bool first = row % 2 == 0;
+    const double shift = row < 2 * N ? is->shift : is->never;
+    double x[C];
+    for (int d = 0; d < C; d++)
+      x[d] = rng_normal(r);
+    if (first)
+      x[3] += shift;
+    double by = (first ? is->norm : 1) * (1 + rng_uniform(r) / 20) /
+                sqrt(inner(C, x, x));
+    for (int d = 0; d < C; d++)
+      k->h[row * C + d] = (real)(by * x[d]);
+  }
+  for (int b = 0; b < N; b++) {
+    k->flip[b] = (b + b / 2) % 2;
+    k->token[b] = k->token[N + b] = b % 7;
+  }
+}
+
+/* What tells, and what does not, on tokens of this kind. */
+static void states_told(Test *t, const Known *k, const KnownCase *is,
+                        int kind) {
+  enum { N = KNOWN_N, C = KNOWN_C };
+  const double *told = k->told[0][kind];
+  const double norms = is->norms[kind], probe = is->probes[kind];
+  const double shift = kind ? is->never : is->shift;
+  const double off = 0.12;
+  double norm = 0;
+  for (int b = 0; b < N; b++)
+    norm += length(C, k->h + 2 * (kind * N + b) * C) / N;
+  within(t, told[T_NORM], norm, 1e-12, "%s: norm of row 1, %d", is->what, kind);
+  within(t, told[T_NORM_AUC], norms, off, "%s: norm, %d", is->what, kind);
+  within(t, told[T_NORM_RIGHT], norms, off, "%s: right", is->what);
+  within(t, told[T_AUC], probe, off, "%s: probe, %d", is->what, kind);
+  /* what is told the wrong way round is right in half at most */
+  if (probe == 0)
+    within(t, told[T_RIGHT], 0.25, 0.26, "%s: right, %d", is->what, kind);
+  else
+    within(t, told[T_RIGHT], probe, off, "%s: right, %d", is->what, kind);
+  within(t, told[T_RATIO], is->norm, 0.02 * is->norm, "%s: ratio", is->what);
+  fact(t,
+       (told[T_COSINE] > 0.6) == (fabs(shift) > 0) &&
+           fabs(told[T_LATER]) < 0.1,
+       "%s: cosine %g", is->what, told[T_COSINE]);
+}
+
+/* What tells, what does not, and the shuffled labels; a NaN in the half that is
+ * judged; states that are all alike; and states that tell no side, but the
+ * exchanged labels. */
+static void known_block__by_hand(Test *t) {
+  enum { N = KNOWN_N, C = KNOWN_C };
+  EACH (i, KNOWN_CASES)
     for (int bad = 0; bad < 2; bad++) {
       Known k;
       Error e = {0};
@@ -371,67 +482,28 @@ static void known_block__by_hand(Test *t) {
         return;
       }
       k.is[WAS_FIRST] = k.is[NEVER_FIRST] = true;
-      for (idx row = 0; row < k.rows; row++) {
-        double x[C], shift = row < 2 * N ? CASES[i].shift : CASES[i].never;
-        for (int d = 0; d < C; d++)
-          x[d] = rng_normal(&r);
-        if (row % 2 == 0)
-          x[3] += shift;
-        double by = (row % 2 ? 1 : CASES[i].norm) * (1 + rng_uniform(&r) / 20) /
-                    sqrt(inner(C, x, x));
-        for (int d = 0; d < C; d++)
-          k.h[row * C + d] = (real)(by * x[d]);
-      }
-      for (int b = 0; b < N; b++) {
-        k.flip[b] = (b + b / 2) % 2;
-        k.token[b] = k.token[N + b] = b % 7;
-      }
-      /* of the judged half */
+      states_draw(&k, &KNOWN_CASES[i], &r);
       if (bad)
         k.h[(2 * N - 1) * C] = k.h[(4 * N - 1) * C] = NAN;
       known_block(&k, 0);
       for (int kind = 0; kind < 2; kind++) {
-        const double *told = k.told[0][kind], off = 0.12;
-        double norm = 0;
-        if (bad) {
-          for (int x = T_RATIO; x < T_SHUFFLED; x++)
-            fact(t, x == T_COSINE || isnan(told[x]), "a NaN: %g", told[x]);
-          continue;
-        }
-        for (int b = 0; b < N; b++)
-          norm += length(C, k.h + 2 * (kind * N + b) * C) / N;
-        within(t, told[T_NORM], norm, 1e-12, "%s: norm of row 1, %d",
-               CASES[i].what, kind);
-        within(t, told[T_NORM_AUC], CASES[i].norms[kind], off, "%s: norm, %d",
-               CASES[i].what, kind);
-        within(t, told[T_NORM_RIGHT], CASES[i].norms[kind], off, "%s: right",
-               CASES[i].what);
-        within(t, told[T_AUC], CASES[i].probes[kind], off, "%s: probe, %d",
-               CASES[i].what, kind);
-        within(t, told[T_RIGHT],
-               CASES[i].probes[kind] == 0 ? 0.25 : CASES[i].probes[kind],
-               CASES[i].probes[kind] == 0 ? 0.26 : off, "%s: right, %d",
-               CASES[i].what, kind);
-        within(t, told[T_RATIO], CASES[i].norm, 0.02 * CASES[i].norm,
-               "%s: ratio", CASES[i].what);
-        fact(t,
-             (told[T_COSINE] > 0.6) ==
-                     (fabs(kind ? CASES[i].never : CASES[i].shift) > 0) &&
-                 fabs(told[T_LATER]) < 0.1,
-             "%s: cosine %g", CASES[i].what, told[T_COSINE]);
+        const double *told = k.told[0][kind];
+        if (!bad)
+          states_told(t, &k, &KNOWN_CASES[i], kind);
+        for (int x = T_RATIO; bad && x < T_SHUFFLED; x++)
+          fact(t, x == T_COSINE || isnan(told[x]), "a NaN: %g", told[x]);
       }
       if (!bad)
         within(t, k.told[0][0][T_SHUFFLED], 0.5, 0.12, "%s: shuffled",
-               CASES[i].what);
+               KNOWN_CASES[i].what);
       for (idx x = 0; x < k.rows * C; x++)
         k.h[x] = 1;
       known_block(&k, 0);
       within(t, k.told[0][0][T_NORM_RIGHT], 0.5, 0, "all alike: right");
-      /* no side is told, but the exchanged labels */
-      for (int x = 0; x < k.rows * C; x++)
-        k.h[x] = (real)(rng_normal(&r) +
-                        (x % C == 3 && x / C % 2 == k.flip[x / C / 2 % N] ? 9
-                                                                          : 0));
+      for (int x = 0; x < k.rows * C; x++) {
+        const bool side = x / C % 2 == k.flip[x / C / 2 % N];
+        k.h[x] = (real)(rng_normal(&r) + (x % C == 3 && side ? 9 : 0));
+      }
       known_block(&k, 0);
       within(t, k.told[0][0][T_SHUFFLED], 1, 0.12,
              "exchanged in the half that is learnt, too");
@@ -443,9 +515,11 @@ static void known_block__by_hand(Test *t) {
  * shipped claims read. */
 static void measure_known__repeats(Test *t) {
   static const char TEXT[] =
-      "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 "
-      "--context 16 --batch 2 --steps 60 --warmup 5\nitem known s: t\nrow "
-      "known-4 tiny --first-tokens 4 +onset +known\n";
+      "corpus story story.grammar\n"
+      "recipe tiny --layers 2 --dim 16 --ffn 16 --context 16 --batch 2 "
+      "--steps 60 --warmup 5\n"
+      "item known s: t\n"
+      "row known-4 tiny --first-tokens 4 +onset +known\n";
   static const char *const NAMES[] = {"probe_auc@2:other",
                                       "isolate_alpha_t@seen:itself",
                                       "isolate_alpha_t@other:drawn",
@@ -473,21 +547,21 @@ static void measure_known__repeats(Test *t) {
   experiments_free(&x);
 }
 
-#define TINY " --layers 1 --heads 2 --dim 16 --ffn 16 --context 16 --batch 2 --warmup 2" \
-             " --grammar " SCRATCH "/tale.grammar --tokenizer " SCRATCH "/tale.tok"
+#define TINY \
+  " --layers 1 --heads 2 --dim 16 --ffn 16 --context 16 --batch 2 --warmup 2" \
+  " --grammar " SCRATCH "/tale.grammar --tokenizer " SCRATCH "/tale.tok"
+
 /* As a user asks: both tables, the JSON, and what is refused. */
 static void sink__known(Test *t) {
   Settings s;
   Error e = {0};
   if (no_binary(t) || !tale_open(t, &s, ""))
     return;
-  said(t, "train --quiet --steps 9 --first-tokens 4 --out " SCRATCH
-          "/m.ckpt --report " SCRATCH "/m.html" TINY);
-  const char *out = said(
-      t,
-      "eval " SCRATCH
-      "/m.ckpt --T 12 --n 20 --isolate 5 --probe --ablate key1 --json " SCRATCH
-      "/m.json");
+  said(t, "train --quiet --steps 9 --first-tokens 4 --out " SCRATCH "/m.ckpt "
+          "--report " SCRATCH "/m.html" TINY);
+  const char *out =
+      said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 20 --isolate 5 --probe "
+              "--ablate key1 --json " SCRATCH "/m.json");
   static const char *const SAID[] = {"Ablation of token 1",
                                      "\n\nIsolation of row 5 in the first 2",
                                      "4 of 5 keys lost",

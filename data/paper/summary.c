@@ -417,8 +417,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     "Tokens *absent* from the text:",
     "The *commonest* tokens:",
     "Neighbours in frequency (second of a q: half rarer, half commoner):",
-    "Tokens that are a share of the text, or all, drawn evenly or by "
-    "frequency:",
+    "Tokens of a share of the text, or all, drawn evenly or by frequency:",
     "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
   int shown = 0;
