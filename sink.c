@@ -14,16 +14,16 @@
  * variant of the paper, forward and hand-written backward, the optimiser, the
  * metrics, and the propositions as executable checks.
  *
- * THE FORMULA. Every attention variant of the paper is these lines with one row
- * (one choice) on each axis; LETTERS, below, names the symbols:
+ * THE FORMULA. Every attention variant of the paper is these lines with one
+ * choice, a row, on each axis; LETTERS, below, names the symbols:
  *
- *   q, k, v = LN(x) W + b            query head h reads key head floor(h K/H)
+ *   q, k, v = LN(x) W + b       query head h >= 0 reads key head floor(h K/H)
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     extra column: this, 0 or learned
  *   s_ij = sim(z_ij) where visible, else 0     i-w < j <= i, or j in the prefix
  *   Z_i  = sum s + 1e-8 | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
  *                                    exp has no 1e-8, here or in m
- *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+        sums: * and visible keys
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+      each sum: * and visible keys
  *   m_ij = |s_ij| / (sum |s| + 1e-8)        what the sink metric reads
  *
  * and its backward, from do to dz, with a_j = s_j / Z and s' = sim'(z):
@@ -37,13 +37,13 @@
  *           = s'_j / sum s where |sum s| > 1, else 0  of the clamp
  *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    of the p-norm
  *
- * For this the forward keeps one number per row, row_stat: log Z for softmax,
- * FlashAttention's logsumexp (others: 14.1). The backward recomputes the scores
- * z, so memory grows with T, not T^2.
+ * The backward makes each row again from q and k: memory grows with T, not T^2.
+ * For that, tiles (14.1) keep one number per row, row_stat: log Z for softmax,
+ * FlashAttention's logsumexp.
  *
  * LETTERS, unless a section says otherwise:
  *   B sequences    T tokens    N rows: T and any x*    L layers    V vocabulary
- *   S columns of a map: N, N+1 with *    C width of the model, the paper's d
+ *   S columns of a map: N, N+1 with *    C width, the paper's d; its C is T
  *   F width of the feed-forward    H query heads    K key heads, H in the paper
  *   D width of a head, the paper's d_h    r <= D of its dims are rotated
  *   i query    j key    h head    n row    t token, from 1
@@ -51,11 +51,11 @@
  *   z score, the paper's logit    s = sim(z)    Z normaliser
  *   a = s/Z weight, the paper's attention score A    m the metric's A
  *   scale  C.4's alpha, equation 29; alpha_k is the metric of chapter 6
- *   *  the extra column, with key k* and value v*: a null key, K or KV bias
+ *   *  the extra column, with key k* and value v*: a K or KV bias
  *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
  *   w window    p length of the prefix, and the power of the p-norm
- *   dw the gradient of the loss by w, for any w
+ *   dw = dL/dw, L the loss, for any w; but dlogz = dlog Z/dz, and df = f' (3.5)
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test
  * (`make xref`). A first reading skips this list.
@@ -82,8 +82,8 @@
  * test compares each with the plain form, which `--plain` runs.
  *
  * A companion is a program in data/ that includes sink.c and extends its model
- * through pointers called seams. In ./sink all but seams.row are NULL, so skip
- * every `if (m->seams.x)`.
+ * through pointers: seams, a tensor's product, a norm's forward. In ./sink all
+ * are NULL but seams.row, the paper's row (3.6): skip every such `if`.
  *
  *   Part I    1 Config and variants    2 Parameters    3 Operators
  *             4 The block and the model    5 Loss, AdamW, schedule
@@ -110,24 +110,24 @@
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
- * af49727), or are silent, this file has:
+ * af49727), or are silent, this file has (skip at first):
  *   F1  learning rate: constant after the warm-up as in their code; the paper's
  *       cosine is an option
- *   F2  initialisation: PyTorch's, which seems to replace their own on several
- *       GPUs (chapter 2)
+ *   F2  initialisation (2): PyTorch's, which seems to replace their own on
+ *       several GPUs
  *   F3  relative positions: a fixed bias equal to the bucket number, as in
  *       their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2), as in their code; absolute positions
  *       are equation 5's
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes
  *       it into the loss
- *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy
- *       row of their code
+ *   F6  the metric reads the T real rows; --metric-rows plus1 adds *'s dummy
+ *       row of their code (6)
  *   F7  the threshold is applied per sequence, then averaged, as in their code
- *   F8  heads are added before W_O, which is then [D,C]; sink tokens are input
- *       rows from position 0
+ *   F8  Table 12's addition adds heads before W_O, then [D,C]; sink tokens are
+ *       input rows from position 0
  */
-#define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
+#define _POSIX_C_SOURCE 200809L    /* in 15 */
 #define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
 #include "sink.h"
 
@@ -198,12 +198,11 @@ static inline Matrix transpose_of(const real *at, idx ld) {
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), N(0,1)'s cumulative
- * distribution, log(x[i]); i < n; y may be x. NaN stays NaN (13.3). */
+ * distribution; i < n; y may be x. NaN stays NaN (13.3). */
 void vec_exp(idx n, real *y, const real *x, real less);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
 void vec_cumulative(idx n, real *y, const real *x);
-void vec_log(idx n, real *y, const real *x);
 
 /* Sum, maximum (-INFINITY for n = 0; skips NaN) and dot product, in an order
  * that depends on n alone. */
@@ -234,9 +233,7 @@ static void pace(Acts *a, bool begins);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
-/* Zeroed memory; NULL and an error if there is none. */
-void *grab(idx count, size_t size, Error *e);
-/* Uniform on 0 .. n-1; on [0,1), with 53 bits; N(0,1), by Box and Muller. */
+/* Uniform on 0 .. n-1; on [0,1); N(0,1), by Box and Muller; a hash of bytes. */
 uint64_t rng_below(Rng *r, uint64_t n);
 double rng_uniform(Rng *r);
 double rng_normal(Rng *r);
@@ -287,8 +284,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   ""                  not printed, or lost in our copy (Tables 5, 13)
  *
  * A sink appears where a row's weights are positive and sum to a constant, the
- * paper's "inner dependence". With Z = 1 it almost vanishes. A null key or a
- * sink token draws it away from token 1. */
+ * paper's "inner dependence". With Z = 1 it almost vanishes. A K bias or a sink
+ * token draws it away from token 1. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
   /* [T15] Section 7.4: eleven operations, some also in [T6]. Compare 2 and 3 */
@@ -313,7 +310,7 @@ const Variant VARIANTS[] = {
   {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
   {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
   {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
-  /* [T12] One k* for all heads. With a v* token 1 gets part of the sink back */
+  /* [T12] One k* for all heads. Beside a v*, token 1 regains part of the sink */
   {"kv-bias-shared", "--extra kv --extra-shared",
    "Table 12 right", "* 56.61 / 12.44", "3.72"},
   {"k-bias-shared", "--extra k --extra-shared",
@@ -344,7 +341,7 @@ const Variant VARIANTS[] = {
   {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
   {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
   {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
-  /* [T14] Weights sum to alpha; m_ij divides by the sum, so Sink_1 compares */
+  /* [T14] Rows sum to the scale; m_ij divides it out, so Sink_1 can compare */
   {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
   {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
   {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
@@ -443,8 +440,8 @@ static void config_fill(Config *c) {
  *           torch                  authors               gpt2
  *   EMBED   N(0, 1)                N(0, 0.4 / C)         N(0, 0.02^2)
  *   LINEAR  U(+-1/sqrt(fan_in))    N(0, 0.4 / fan_in)    N(0, 0.02^2)
- *   OUT     as LINEAR              as LINEAR             N(0, 0.02^2 / 2L)
- *   DOWN    as LINEAR              N(0, 1/(fan_in L^2))  N(0, 0.02^2 / 2L)
+ *   OUT wo  as LINEAR              as LINEAR             N(0, 0.02^2 / 2L)
+ *   DOWN w3 as LINEAR              N(0, 1/(fan_in L^2))  N(0, 0.02^2 / 2L)
  *   BIAS    U(+-1/sqrt(fan_in))    0                     0
  *   SMALL   N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   STREAM  as EMBED, and not decayed under --decay matrices: x*
@@ -477,8 +474,8 @@ static Sublayer mhsa_forward, feed_forward;   /* chapters 4 and 3.10 */
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
 /* Appends t [rows,cols], if present, to the list; cols 0 makes a vector, with
- * t->cols 1. In block 0 its name is "l0." and `name`. A companion may leave it
- * out, or append its own after it. */
+ * t->cols 1. Block 0's names begin with "l0.". A companion may leave t out, or
+ * append its own after it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
                 int rows, int cols, int init) {
   const Seams *s = &m->seams;
@@ -522,7 +519,7 @@ static void has_norm(Model *m, Norm *w, bool present, const char *name, int l) {
 static void has_attention(Model *m, Layer *w, int l) {
   const Config *c = &m->c;
   int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-  int S = c->extra_shared ? 1 : H;   /* copies of k* and v* */
+  int copies = c->extra_shared ? 1 : H;   /* of k* and v* */
   int O = c->combine == COMBINE_ADD ? D : H * D;
   bool phi = c->kernel == KERNEL_MLP, kv = c->extra == EXTRA_KV;
   has(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR);
@@ -534,8 +531,9 @@ static void has_attention(Model *m, Layer *w, int l) {
   has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR);
   has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR);
   /* Tables 4, 5, 12 and 13. Without vstar, v* is 0 or fixed */
-  has(m, &w->kstar, kv || c->extra == EXTRA_K, "kstar", l, S, D, INITIAL_SMALL);
-  has(m, &w->vstar, kv, "vstar", l, S, D, INITIAL_SMALL);
+  has(m, &w->kstar, kv || c->extra == EXTRA_K, "kstar", l, copies, D,
+      INITIAL_SMALL);
+  has(m, &w->vstar, kv, "vstar", l, copies, D, INITIAL_SMALL);
   has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL);
   has(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL);
   has(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT);
@@ -554,7 +552,7 @@ static void has_ffn(Model *m, Layer *w, int l) {
   has_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
 }
 
-static int model_begin(Model *m, const Config *c, Error *e);   /* blocks: 14.3 */
+static int model_begin(Model *m, const Config *c, Error *e);   /* m->layer */
 
 /* Lists the tensors of a resolved c; none has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
@@ -671,7 +669,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *   dx*_n    += dh_n    the rows of x* */
 
 enum {
-  CHANNELS = 32,   /* columns a task owns where gradients are summed over rows */
+  CHANNELS = 32,   /* columns a task owns where it sums gradients over rows */
   CHUNK = 256      /* numbers handled at a time on the stack */
 };
 
@@ -1084,11 +1082,11 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
   real cdf[CHUNK], density[CHUNK];
-  vec_cumulative(n, cdf, x);   /* in float (1 + erf)/2 is 0 below -6 */
+  vec_cumulative(n, cdf, x);   /* no (1 + erf)/2, in float 0 below -6 */
   if (df) {
     for (idx j = 0; j < n; j++)
-      density[j] = -x[j] * x[j] / 2;     /* times sqrt(2 pi): e^(-x^2/2) */
-    vec_exp(n, density, density, 0);
+      density[j] = -x[j] * x[j] / 2;
+    vec_exp(n, density, density, 0);     /* times sqrt(2 pi): e^(-x^2/2) */
     for (idx j = 0; j < n; j++)
       df[j] = cdf[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
@@ -1097,7 +1095,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715;   /* poly = a (x + b x^3) */
+  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* poly: a (x + b x^3) */
   real g[CHUNK] = {0};
   for (idx j = 0; j < n; j++)
     g[j] = a * x[j] * (1 + b * x[j] * x[j]);
@@ -1128,12 +1126,12 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
     f[j] += positive(x[j]);              /* + max(x,0) */
 }
 
-/* The activation of x W1, with or without a gate. */
-static Activation *const ACTS[] = {
+/* The activation of x W1, gated or not. */
+static Activation *const ACTIVATIONS[] = {
   [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
   [ACT_GEGLUTANH] = act_gelutanh, [ACT_SWISH] = act_swish,
   [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu, [ACT_GELUTANH] = act_gelutanh};
-_Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
+_Static_assert(sizeof ACTIVATIONS / sizeof *ACTIVATIONS == ACT_ROWS, "one each");
 
 /* phi acts on the rotated q and k of each head, not on k*. x, y [rows,D] have a
  * row per head and token (Table 15, operations 6, 7, 10, 11):
@@ -1208,7 +1206,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * exp has no 1e-8. In Table 15 sigmoid over its sum has a sink (30.24 %), with
  * Z = 1 hardly any (0.44 %).
  *
- * The sign of s limits Z. exp, sigmoid and elu + 1 are positive, and so is the
+ * Which Z suits s. exp, sigmoid and elu + 1 are positive, and so is the
  * identity under the elu kernel, unless ALiBi or T5 adds to it. A sum of either
  * sign can cross 0 during training: hence the paper's clamp. For p < 1 the
  * slope |s|^(p-1) of a p-norm is infinite at s = 0; dlogz is 0 there.
@@ -1315,8 +1313,8 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
     if (c->normalizer == NORMALIZER_CLAMP && real_abs(sum) > unit)
       dlogz[j] = sum < 0 ? -deriv[j] : deriv[j];
     if (c->normalizer == NORMALIZER_PNORM && a[j] != 0) {
-      /* |a|^(p-1) sign s'/Z, with |a|^(p-1) in two square roots: for p < 1 and
-       * small a it overflows before the small s' multiplies it */
+      /* |a|^(p-1) sign s'/Z. For p < 1 and small a |a|^(p-1) alone could
+       * overflow, so the small s' is multiplied by half of it at a time */
       real half = real_pow(real_abs(a[j]), (real)((c->pnorm - 1) / 2));
       dlogz[j] = sign * half * (half * deriv[j]);
     }
@@ -1364,8 +1362,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * A K bias takes weight and gives nothing: token 1's value is small too
  * (section 7.3), and v* = 0 is the limit. Under softmax the column is a gate:
  * with E the sum of e^z_ij over the keys, their weights sum to
- * E / (E + e^z_i*), not 1. Under Z = 1 it changes nothing. k*, a null key, has
- * no position: it is not rotated, gets no distance bias, and every row sees it.
+ * E / (E + e^z_i*), not 1. Under Z = 1 and v* = 0 nothing changes. k* has no
+ * position: it is not rotated, gets no distance bias, and every row sees it.
  * z_i* may also be 0 (softmax-off-by-one) or learned, with v* = 0.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
@@ -1388,9 +1386,9 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * direction, as E / (E + e^z*) = 4 / (4 + 4).
  *
  * Why the k* of a K bias learns: v* = 0 makes da_i* = 0, but s_i* is in Z. So
- * dz_i* = -dlogz_i* delta_i, -a_i* delta_i under softmax and 0 under Z = 1. If
- * the output raises the loss, delta_i > 0 and descent raises z_i*: the gate
- * closes.
+ * dz_i* = -dlogz_i* delta_i, -a_i* delta_i under softmax and 0 under Z = 1.
+ * delta_i = <do_i, o_i>, before v+: where a shorter o_i lowers the loss it is
+ * above 0, and descent raises z_i*: the gate closes.
  *
  * A head takes D multiplications per pair (i,j), N^2 pairs at most: twice
  * forward (z, o), five times backward (z again, da, dq, dk, dv). By default
@@ -1410,7 +1408,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *
  * w, the block's window, counts the query itself, as in section 6; 0 is none.
  * With it, and no prefix, only rows 1 .. w see token 1, so alpha_1 <= w/T. A
- * prefix begins at token 1, so a window hides x*, whose row sees the prefix. */
+ * window hides x*, which no prefix contains; x*'s own row sees the prefix. */
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
@@ -1432,7 +1430,7 @@ static bool visible(const Config *c, int w, idx i, idx j) {
  *   last              7 6 5 4 3 2 1 0
  *   lowfreq, half     3 7 2 6 1 5 0 4     the slowest pair first
  *
- * A frozen dim starts at 0 and gets gradient 0. Test: gradients__frozen_dims. */
+ * A frozen dim starts at 0, with gradient 0. Test: gradients__frozen_dims. */
 static bool config_learned_dim(const Config *c, int d) {
   int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
   int learned = c->extra_dims ? c->extra_dims : D;
@@ -1459,8 +1457,8 @@ static void fixed_value(const Config *c, real *v) {
     v[0] = (real)c->extra_norm;
 }
 
-/* One head of one sequence and its gradients: arrays [N,D] whose rows are
- * `of_q` numbers apart (q, o: H heads) or `of_k` (k, v: K heads). */
+/* One head of one sequence and its gradients: arrays [N,D] of row stride of_q
+ * (q, o: H heads) or of_k (k, v: K heads). root is 1/sqrt(D). */
 typedef struct Head {
   RowAt at;                      /* block, sequence, head */
   idx N, D, of_q, of_k;
@@ -1471,7 +1469,7 @@ typedef struct Head {
   real star;                     /* z_i* where there is no k* */
   const real *bias;              /* bias[j-i] = b_h(i-j), or NULL */
   real *o, *row_stat;            /* [N,D]; [N] (14.1) */
-  Probe map;                     /* NULL where not asked for; from row `first` */
+  Probe map;                     /* NULL if not asked for; from row `first` */
   idx first;
   const real *dout;              /* do. From here on NULL without gradients */
   real *dq, *dk, *dv;
@@ -1479,10 +1477,10 @@ typedef struct Head {
   real *dbias;                   /* as bias */
 } Head;
 
-/* Head h of sequence b in block l, with N keys. Its gradients of k*, v*, v+ and
- * the logit go to its own slot, as heads run in parallel. slots_begin zeroes
- * what a block's heads add to; slots_end sums the slots in a fixed order
- * (14.3). */
+/* Head h of sequence b in block l, with N keys: q and k behind phi, key head
+ * floor(h K/H), and z_i* = -infinity without a column. Its gradients of k*, v*,
+ * v+ and the logit go to its own slot, as heads run in parallel. slots_begin
+ * zeroes what heads add to; slots_end sums the slots in order (14.3). */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
@@ -1533,7 +1531,7 @@ static void head_forward(const Model *m, const Acts *a, Head *x) {
   real *dlogz = deriv + n, *metric = dlogz + n;
   for (idx i = 0; i < N; i++) {
     real *o_i = x->o + i * x->of_q;
-    /* z_i, then a_i = s/Z */
+    /* z_i, then a_i = s/Z: row(), 3.6 */
     head_scores(m, a, x, i, z, deriv);
     real Z = m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
     if (a->probe)
@@ -1558,7 +1556,7 @@ static void head_backward(Model *m, const Acts *a, Head *x) {
   for (idx i = 0; i < N; i++) {
     const real *q_i = x->q + i * x->of_q, *do_i = x->dout + i * x->of_q;
     real *dq_i = x->dq + i * x->of_q;
-    /* the row again: a = s/Z, s'/Z, dlogz; all are 0 where not visible */
+    /* row() again: a = s/Z, s'/Z, dlogz; all are 0 where not visible */
     head_scores(m, a, x, i, z, y);
     m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
@@ -1605,7 +1603,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   }
 }
 
-/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv [B,N,K,D], a->dbias and slots.
+/* From a->dout to a->dq [B,N,H,D], a->dk, a->dv [B,N,K,D], a->dbias and slots.
  * A task owns dk and dv of a sequence and key head; H/K query heads add to
  * them. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
@@ -1682,7 +1680,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * Table 11 has a sink for every activation, Sink_1 = 13.88 to 18.18 %, and
  * calls the last matrix W2 if there is no gate.
  *
- * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
+ * Backward, with f1 = x W1, f2 = x W2, fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)   df2 = dfa act(f1)
  *   f1 = x W1            dx = df1 W1^T           dW1 += x^T df1
@@ -1699,7 +1697,7 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
   /* fa = act(f1) * f2 */
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
+    ACTIVATIONS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
     if (gated)
       vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
   }
@@ -1712,7 +1710,7 @@ static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, B * N);
 }
 
-/* dx [rows,C] is overwritten, from dy and x; a->df1 [rows,F] holds dfa first. */
+/* dx [rows,C] is overwritten, from dy and x; a->df1 [rows,F] is dfa first. */
 static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
   idx n = rows * c->ffn;
@@ -1723,7 +1721,7 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
   for (idx from = 0; from < n; from += CHUNK) {
     real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;
     idx some = chunk(n, from);
-    ACTS[c->act](some, la->f1 + from, f, df);
+    ACTIVATIONS[c->act](some, la->f1 + from, f, df);
     /* fa = act(f1) * f2:  df2 = dfa act(f1),  df1 = dfa f2 act'(f1) */
     if (gated) {
       vec_multiply(some, f, df1);
@@ -1863,8 +1861,8 @@ static void add_rows(real *y, const real *x, idx n) {
 }
 
 /* Block l takes the stream a->h [B,N,C] from h^{l-1} to h^l. Its arrays stay
- * for the backward; with ACTS_ONE all blocks share them, and y may be x's
- * array: x is last read by s1 = x + MHSA, before y is written. */
+ * for the backward. Where blocks share them (ACTS_ONE) y may be x's array: x is
+ * last read by s1 = x + MHSA, before y is written. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
@@ -1900,7 +1898,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *                                             ds1 = n1'^T du
  *   dx  =  du + n1'^T MHSA'^T du              dx  = ds1 + MHSA'^T ds1
  *
- * By hand, post-norm, x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, eps = 0:
+ * By hand, post-norm, x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, g = 1, eps = 0:
  * s1 = (7, 4), s2 = u = (1.228, 0.702). dy = (1, 0) gives du = (0.246, -0.431),
  * ds1 = (0.043, -0.076), dx = (0.043, -0.032). ffn_ and mhsa_backward overwrite
  * a->dn, the gradient of their input; norm_backward adds. a->dx is scratch. */
@@ -1931,7 +1929,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* The embedding. Leaves the stream a->h = H^0 [B,N,C]. Returns N. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_rows(&m->c, a, T);
-  pace(a, true);   /* the threads of this pass */
+  pace(a, true);   /* this pass's threads */
   /* b_h(i-j): T5's may have changed since the last forward */
   if (!a->past)
     biases_tabulate(m, a);
@@ -1999,12 +1997,12 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   predicts     x_2   x_3   x_4   x_5   x_6
  *   scored        -     -    yes   yes   yes         3 targets per sequence
  *
- * A batch has n scored targets. share is 1, or 1/k if a step adds the gradients
- * of k forwards. v runs over the vocabulary, and here Z is the sum over it:
+ * A batch has n scored targets. share is 1, or 1/k if a step accumulates the
+ * gradients of k batches. v runs over the vocabulary, and Z is the sum over it:
  *
  *   y = nf W_cls     L = (1/n) sum of (log Z - y_target)     Z = sum_v e^{y_v}
  *
- *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log Z / dy_v = e^{y_v}/Z
+ *   dy_v = share (softmax(y)_v - 1[v = target]) / n   d log Z / dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
  * By hand: logits (0, log 3), the second the target, have p = 3/4, -log
@@ -2123,17 +2121,17 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * SGD has the same decay, then w <- w - lr g (equation 32). t counts from 1.
  *
  * m and v are running means that start at 0. After t steps of a constant g they
- * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is
- * lr times the sign of g, whatever b1 and b2 (the authors': 0.9, 0.95).
+ * are (1 - b1^t) g and (1 - b2^t) g^2; the division corrects this bias. So the
+ * first step is lr times the sign of g, whatever b1, b2 (theirs: 0.9, 0.95).
  *
  * By hand, from w = 1 with lr = 0.1 and wd = 0: g = 2 gives m = v = 0.2,
- * divided 2 and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided 0.421
- * and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
+ * corrected 2 and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, corrected
+ * 0.421 and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
  * If a model uses U = a W, with a number a, then dL/dW = a dL/dU. An SGD step
  * moves U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out:
- * without clipping, U moves as if trained itself, start and lr times a, eps and
- * wd over a (36 to 42). The scale of Table 14 left is such a factor of W_O.
+ * without clipping, U moves as if trained itself with the rate a lr, eps / a
+ * and wd / a (36 to 42). The scale of Table 14 left is such a factor of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
@@ -2279,11 +2277,11 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * over i >= k: these differ inside a prefix, whose rows see ahead. */
 
 /* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for *, x*. */
-static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
+static double sink_alpha(const Config *c, int T, int form, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
   idx k = j > token1 ? j - token1 : 0;   /* [M1]'s k, less 1; 0 for * and x* */
-  bool plus1 = rows == METRIC_PLUS1;
+  bool plus1 = form == METRIC_PLUS1;
   double sum = 0, count = (double)(T - k);
   for (idx i = plus1 ? first : first + k; i < N; i++)
     sum += m[i * S + j];
@@ -2296,11 +2294,11 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
 
 /* Adds, for one head's map m [N,S] in one sequence, alpha of every column, and
  * 1[alpha > eps] for each eps (F7). lh = l H + h. A NaN stays. */
-static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
+static void measure_sink(Sinks *s, const Config *c, int form, idx lh,
                          const real *m) {
   idx S = s->S, all = s->L * s->H;
   for (idx j = 0; j < S; j++) {
-    double alpha = sink_alpha(c, s->T, rows, m, j);
+    double alpha = sink_alpha(c, s->T, form, m, j);
     s->alpha[lh * S + j] += alpha;
     for (idx x = 0; x < s->n_eps; x++)
       s->over[(x * all + lh) * S + j] +=
@@ -2317,11 +2315,11 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   return sum / s->heads;
 }
 
-/* [M1] of a column, and raw mass: means over blocks, heads and sequences. */
+/* Means over blocks, heads and sequences: [M1] of a column; row mass. */
 static double sinks_alpha(const Sinks *s, int k) {
   return column_mean(s, s->alpha, s->S, k);
 }
-static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
+static double sinks_raw(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
 /* [M2] Sink of a column at eps[x], in 0..1. Sink_1 has config_column_first. */
 static double sinks_sink(const Sinks *s, int column, int x) {
@@ -2459,7 +2457,7 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 #define NINE_DECIMALS 5e-10
 
 /* ----------
- * 7.1  The page, and toys to measure on */
+ * 7.1  The page, and toys to measure on; a reader may go on to 7.2 */
 
 enum { TOYS = 8, TOKENS = 512 };   /* kept by a page; of the longest toy */
 
@@ -2689,12 +2687,12 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
  * token's row has that sum too, they are the states of the token alone, T = 1.
  *
  * Positions added to the input separate the states: h_t^0 = x W_E + p_t. The
- * rest is A_t; s(n) is s at distance n, and sum_t its sum over n < t:
+ * rest is A_t; s(n) is s at distance n, and c_t = s(0) + .. + s(t-1):
  *
  *   softmax, a positive s over its sum   A_t = 1, times the scale, for any mask
  *   V biases                             o_t = v + v+
- *   clamp                                A_t = sum_t / max(|sum_t|, 1)
- *   Z = 1                                A_t = sum_t; no positions: t s(0)
+ *   clamp                                A_t = c_t / max(|c_t|, 1)
+ *   Z = 1                                A_t = c_t; no positions: t s(0)
  *   p-norm of softmax                    no positions: A_t = t^(1-1/p)
  *   a column of weight A_t*, value v*    o_t = (1 - A_t*) v + A_t* v*
  *   another first token                  every row gives it another share */
@@ -2965,10 +2963,10 @@ static void check_prop3(Page *p) {
  * least e^(-2 xi).
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
- * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that it says
- * nothing. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
+ * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; above, it allows a
+ * sink. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
  *
- *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
+ *   z(n) = -xi cos(w n)      largest at the far end where w T is about pi
  *
  * With w = 0.05 alpha_1 passes 0.3 at xi near 10. */
 
@@ -3178,8 +3176,11 @@ static int checks_run(const Check *more, const char *program, const char *name,
 /* ==========
  * PART II   THE DATA */
 
-/* The types of Parts II to IV. A program that includes this file sees them. */
+/* The types of Parts II to IV, for companions too: skip to chapter 8. */
 
+/* Zeroed memory; NULL and an error if there is none. */
+void *grab(idx count, size_t size, Error *e);
+void vec_log(idx n, real *y, const real *x);
 typedef struct Bytes {          /* a growing array */
   unsigned char *at;
   size_t size, room;
@@ -3266,8 +3267,8 @@ typedef struct Data {
   int end, bos, fix;            /* ids that no text has */
   Ids train, held;              /* tokens to train on; held back */
   Ids starts;                   /* where the held documents start in held */
-  bool alike;                   /* the documents are: the first ones will do */
-  idx blocks, pass;             /* the pass of order [blocks] */
+  bool alike;                   /* documents of one kind: the first will do */
+  idx blocks, epoch;            /* the epoch of order [blocks] */
   int32_t *order;
   /* draw `number` of a seed for --first-tokens (9.3), or NULL */
   int (*draw)(const struct Data *d, uint64_t seed, uint64_t number);
@@ -3277,13 +3278,12 @@ typedef struct Data {
   uint64_t seed, sample;        /* sample: blocks read so far */
   uint64_t source;              /* hash64 of the text */
   char name[PATH_ROOM], read[80];   /* read: how much is held */
-  /* An endless text's (data/text, toys.c), else NULL: n tokens, block `number`;
-   * the place in it, which a checkpoint keeps; its state; frees that. */
+  /* Of an endless text (data/text, toys.c), else NULL: n tokens of a block. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
-  uint64_t document;
+  uint64_t document;            /* the place in it, which a checkpoint keeps */
   size_t offset;
-  void *drawn_from;
-  void (*close)(struct Data *d);
+  void *drawn_from;             /* its state, */
+  void (*close)(struct Data *d);   /* which this frees */
 } Data;
 
 /* What a command line says of the tokens and what is done to them. */
@@ -3426,7 +3426,7 @@ enum {
   GENERAL = 64,
   FORCE = 128,
   RUN = 256,
-  ALONE = 512,                  /* train */
+  ALONE = 512,                  /* train, not run */
   EVAL = 1024,
   TOKENIZE = 2048,
   GENERATE = 4096,
@@ -3517,12 +3517,12 @@ typedef struct Program {
  *
  * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces,
  * and makes every byte of a piece an id. Then it merges neighbours by a list of
- * pairs, each with an id: it replaces the pair of the piece that stands first
- * in the list by its id, until the piece has no pair of the list. The list is
- * learnt from a text (data/text/vocabulary.c), the most frequent pairs first,
- * so a common word ends as one id.
+ * pairs, each with an id: of a piece's pairs the earliest in the list becomes
+ * its id, until the piece has no pair of the list. The list is learnt from a
+ * text (data/text/vocabulary.c), the most frequent pairs first, so a common
+ * word ends as one id.
  *
- * A piece is the longest of
+ * A piece is of one kind, and as long as it can be:
  *   letters   one space or none, then bytes A-Z, a-z, and from 0x80 up (so
  *             all of UTF-8 beyond ASCII)
  *   digits    one space or none, then one to three bytes 0-9
@@ -3775,13 +3775,12 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  *
  * 9.1  Text   section 2
  *
- * A text is a sequence of documents: stories, chapters, articles. <|endoftext|>
- * separates them, and white space before one does not count. --text names a
- * file, standard input (-) or a folder, whose files follow by name; the end of
- * a file ends a document. A text that is not UTF-8 or has a zero byte is
- * refused. Without --text sink reads the stories that come with it. */
+ * A text is a sequence of documents, which <|endoftext|> separates. White space
+ * at their start goes. --text names a file, standard input (-) or a folder,
+ * whose files follow by name; a file's end ends a document. A text that is not
+ * UTF-8 or has a zero byte is refused. Without --text sink reads its stories. */
 
-/* Seeds of what is held back and measured; of --first-tokens to train on. */
+/* Seeds of what is held back and of the metric's ids; of ids under a loss. */
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
 /* Appends a text and a separator. A byte order mark becomes white space. */
@@ -3867,10 +3866,10 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * A document becomes ids, then <|endoftext|>; with --bos, <|bos|> comes first.
- * All are joined and cut into blocks of T+1 tokens: T inputs, and the same
- * tokens one later as targets. A block may start inside a document, as in the
- * paper, and attention crosses documents. A pass reads every block once, in a
- * new random order.
+ * All are joined and cut into blocks, the paper's chunks, of T+1 tokens: T
+ * inputs and, one later, T targets. A block may start inside a document, as in
+ * the paper, and attention crosses documents. An epoch reads every block once,
+ * in a new random order.
  *
  * Documents whose number hashes below --valid, whatever the seed, are held back
  * from training, to measure a loss on. If that leaves one side empty, the end
@@ -3936,8 +3935,8 @@ static size_t document_cut(const Bytes *all, Document last, double share,
   return at;
 }
 
-/* Splits the documents, of a text or of ids (data/text/shards.c), into training
- * and held tokens; an evaluation (T = 0) has held ones alone. */
+/* Splits each document, of a text or of ids (data/text/shards.c): from .. mid is
+ * to train on, mid .. to is held; an evaluation (T = 0) has held ones alone. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -4010,11 +4009,11 @@ static void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* `seed` orders the data, as d->seed, never HELD_SEED. T = 0: an evaluation.
- * After a failure d is empty. */
+/* `seed` orders the data: d->seed is seed + 1, or 0 for HELD_SEED, which has
+ * another use. T = 0: an evaluation. After a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
-  *d = (Data){.pass = -1};
+  *d = (Data){.epoch = -1};
   d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
   (program->open ? program->open : text_open)(d, s, T, e);
@@ -4033,9 +4032,9 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   return e->status;
 }
 
-/* A pass's order follows from seed and pass: no checkpoint keeps it. */
-static void data_shuffle(Data *d, idx pass) {
-  Rng rng = {hash_number(d->seed, (uint64_t)pass)};
+/* By Fisher and Yates. Seed and epoch give the order: no file keeps it. */
+static void data_shuffle(Data *d, idx epoch) {
+  Rng rng = {hash_number(d->seed, (uint64_t)epoch)};
   for (idx i = 0; i < d->blocks; i++)
     d->order[i] = (int32_t)i;
   for (idx i = d->blocks - 1; i > 0; i--) {
@@ -4044,33 +4043,32 @@ static void data_shuffle(Data *d, idx pass) {
     d->order[i] = d->order[j];
     d->order[j] = swap;
   }
-  d->pass = pass;
+  d->epoch = epoch;
 }
 
 /* [S2] The next block of T+1 tokens, NULL after a failure. Its number decides
- * its random tokens: the same at every pass, as in the authors' code. */
+ * its random tokens: the same in every epoch, as in the authors' code. */
 static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
   *number = d->sample++;
   if (d->next)
     return d->next(d, *number, T + 1, e);
   uint64_t blocks = (uint64_t)d->blocks;
-  idx pass = (idx)(*number / blocks);
-  if (pass != d->pass)
-    data_shuffle(d, pass);
+  idx epoch = (idx)(*number / blocks);
+  if (epoch != d->epoch)
+    data_shuffle(d, epoch);
   *number = (uint64_t)d->order[*number % blocks];
   return d->train.at + *number * ((uint64_t)T + 1);
 }
 
 /* ----------
- * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10: --batch
+ * 9.3  Tokens overwritten   [T10] [FIG5] section 5
  *
- * They overwrite, never insert. The target before token p changes with it, and
- * is scored.
+ * None is inserted. Token p is also row p-1's target, and scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
- *   --first-tokens ..    at p, or 1, an id drawn once for a block by
- *                        data/text/first.c; --random-tokens then has such ids
- * While the sink is measured only ids of --first-tokens are random. */
+ *   --first-tokens ..    at p, else 1, and at the places of --random-tokens, ids
+ *                        drawn once for a block by data/text/first.c
+ * For the metric random tokens come with --first-tokens alone. */
 
 /* Reads "1,2" into positions [room + 1], a 0 after them; else returns 2. */
 static int positions_parse(const char *flag, const char *text, int *positions,
@@ -4163,7 +4161,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  * A fixed token is written here too; with --first-tokens it is the one
  * repeated. The first n documents serve. If they are fewer, further stretches
  * are spread over them, since neighbours may be of one chapter; but not where
- * documents are alike, as for ./paper's results. */
+ * documents are alike. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4176,8 +4174,8 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
     spare = (size / T - documents) / n;
   idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
-  /* each pass takes the stretch at `skip` of every document that has it; a pass
-   * that finds none is the last */
+  /* a round takes the stretch at `skip` of each document that has it, every
+   * spare-th of them; a round that finds none is the last */
   for (idx skip = 0; before < got && got < n; skip += stride) {
     before = got;
     for (int i = 0; i < documents && got < n; i++) {
@@ -4219,7 +4217,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
   return n;
 }
 
-/* Fills up to n blocks for a held loss; returns how many. */
+/* Fills up to n blocks, numbered ~i, never training's; returns how many. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
                      int *targets, Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
@@ -4237,7 +4235,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  * PART III   THE EXPERIMENTS */
 
 /* ==========
- * 10  Training and checkpoints   section 4
+ * 10  Training and checkpoints   section 4. Read 10.3 first
  *
  * 10.1  Checkpoints. A file is little-endian and holds, in this order:
  *
@@ -4245,11 +4243,11 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 3 moments and the run, plus 4
- *       the start; plus 8 with --first-tokens text, N^X or N:SET: each id's
- *       weight, a double, before the moments
- *   8   count of parameters .. parameters in the order of the table of
- *       tensors; then m and v
+ *   4   a sum of what follows the parameters: 3 m, v and the run, 4 the start,
+ *       8 ids' weights
+ *   8   count of parameters .. parameters in the order of the table of tensors
+ *   ..  8: with --first-tokens text, N^X or N:SET, a double for each id
+ *   ..  3: m and v
  *   8   8   8   8   the run: loss of the last step, and sum of the losses since
  *       the last look at the sink, doubles; how many those are; hash64 of the
  *       text or grammar
@@ -4340,7 +4338,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* How files say that a companion's flag is unused, where not by 0. */
+/* Where a companion's flag is unused at another value than 0. */
 static const char NOT_USED[] =
     "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
     "extra-logit none\ngate none\nrope-scaling none\n"
@@ -4348,8 +4346,8 @@ static const char NOT_USED[] =
     "bias-in all\ntoy none\n";
 
 /* Reads lines "flag value" into s. A default may lie outside its flag's bounds:
- * 0 often stands for another field's value. A companion's flag may stand there
- * if it is unused. */
+ * 0 often stands for another field's value. A companion's flag must have a
+ * value that leaves it unused. */
 static void settings_lines(Passage *c, Settings *s, unsigned groups,
                            char *text) {
   Error wrong = {0};
@@ -4411,8 +4409,8 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Makes room for `count` parameters, once the file is known to hold as many. A
- * model to evaluate has neither gradients nor moments. */
+/* Makes room for `count` parameters, if the settings have as many and the file
+ * may. A model to evaluate has neither gradients nor moments. */
 static void checkpoint_room(const Passage *c, Trainer *t, idx count,
                             int parts) {
   Error *e = c->e;
@@ -4573,12 +4571,12 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               : "eval --tokens FILE, as it had no tokenizer");
 }
 
-/* Warns that models this small have formed no sink under rotary positions where
- * sequences begin with whatever the text has there. */
+/* Warns, whatever the size, that small models have formed no sink under rotary
+ * positions on a text's own first tokens. */
 static void warn_no_sink(const Trainer *t) {
   const Config *c = &t->m.c;
-  bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
-  if (softmax && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
+  bool bare = c->sim == SIM_EXP && !c->extra && !c->sink_token;
+  if (bare && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
     fprintf(stderr, "sink: small models form no sink on a text's own first "
             "tokens; --fix-token 1 gives one\n");
 }
@@ -4606,8 +4604,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
 
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);   /* 11.0 */
 
-/* Turns an error about a NaN or infinity into one that names the step at which
- * training diverged, and sets t->loss to NAN. Any other stays. */
+/* Turns an error about a NaN or infinity into one that names the step after
+ * which training diverged, and sets t->loss to NAN. Any other stays. */
 static int step_fault(Trainer *t, Error *e) {
   const Error why = *e;
   const char *end = strstr(why.text, NOT_FINITE);
@@ -4655,15 +4653,15 @@ static int trainer_finish(Trainer *t, Error *e) {
 }
 
 static int trainer_step(Trainer *t, Error *e) {
-  int B = t->s.train.batch, T = t->s.model.context, N = t->s.train.accumulate;
+  int B = t->s.train.batch, T = t->s.model.context, k = t->s.train.accumulate;
   int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
   model_zero_grads(&t->m);
   t->loss = 0;
-  for (int i = 0; i < N && !e->status; i++) {
+  for (int i = 0; i < k && !e->status; i++) {
     if (data_batch(&t->data, &t->s.data, B, T, ids, targets, e))
       break;
     model_forward(&t->m, &t->a, ids, B, T);
-    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / N) / N;
+    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / k) / k;
     if (isfinite(t->loss))
       model_backward(&t->m, &t->a, ids, B, T);
     else
@@ -4679,7 +4677,7 @@ static int trainer_step(Trainer *t, Error *e) {
  * section 4, [FIG4] */
 
 /* The one mutable global. Ctrl-C ends a training after the current step, and
- * saves; a second one ends the program at once, with every file still whole. */
+ * saves; a second one ends the program at once, every file still whole. */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
   interrupted = number;
@@ -4785,15 +4783,14 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
   return e->status;
 }
 
-/* Trains to the last step, a fault or Ctrl-C. A look at the sink and a line of
+/* Trains to the last step, an error or Ctrl-C. A look at the sink and a line of
  * the log come every --log-every steps and at the last, a checkpoint every
- * --save-every steps and at the end, after a fault as well.
- *
- * When a run diverges, its log ends with a line "# step N: why", which --resume
+ * --save-every steps and at the end, after an error too, but not after a
+ * divergence: there the log ends with a line "# step N: why", which --resume
  * drops, and the checkpoint before stays. If a resumed run's first look meets a
  * NaN, training goes on until a step does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  enum { FOLLOW = 2 };   /* seconds between saves of a log that is watched */
+  enum { FOLLOW = 2 };   /* seconds between saves of the log */
   const Train *r = &t->s.train;
   Bytes log = {0};
   Error passed = {0};
@@ -4825,13 +4822,13 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
       logged = seconds();
     }
   }
-  bool ended = e->status && isnan(t->loss);
-  if (ended)
+  bool diverged = e->status && isnan(t->loss);
+  if (diverged)
     bytes_print(&log, &passed, "# %s\n", e->text);
   if (!e->status && !saved)
     run_save(t, &log, true, e);
-  else if (ended || (e->status && t->step > p->from))
-    run_save(t, &log, !ended && !saved, &passed);
+  else if (diverged || (e->status && t->step > p->from))
+    run_save(t, &log, !diverged && !saved, &passed);
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d; %s", t->step, r->steps,
@@ -4850,9 +4847,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 /* ----------
  * 11.0  A measurement   sections 3.1, 3.2
  *
- * A measurement is a forward that looks after each block, so all blocks share
- * the activations and the pair of maps of one. Each forward adds to the sums in
- * a Sinks; sinks_finish turns them into means. */
+ * A measurement is a forward that reads each block's activations and two maps
+ * before the next block overwrites them. Each forward adds to the sums in a
+ * Sinks; sinks_finish turns them into means. */
 
 /* The mean m of a row's own token, and of the one before it. */
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
@@ -4950,16 +4947,16 @@ static double plogp(idx n, const real *p, double *sum) {
  *             Even causal rows of T = 64 have log(T!)/T = 3.206
  *   mass      sum of scale s/Z over keys: 1 for a plain softmax, 1 - A_* with
  *             an extra column, anything for Z = 1
- *   raw       the same of |scale s/Z|
+ *   raw       the same of |scale s/Z|, which is printed as the row mass
  *
  * and over rows 2 .. T (0 if T = 1)
  *
  *   self      m_ii; row 1's is token 1's, which alpha_1 counts
  *   prev      m_i,i-1; row 1 has none */
-static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
+static void measure_head(Sinks *s, const Config *c, int form, idx lh,
                          const real *m, const real *weight) {
   idx S = s->S, first = s->N - s->T;
-  measure_sink(s, c, rows, lh, m);
+  measure_sink(s, c, form, lh, m);
   for (idx i = first; i < s->N; i++) {
     double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
     s->plain_entropy[lh] += nats / s->T;
@@ -5019,14 +5016,14 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
 /* [FIG7] Measures sequence b in block l: heads, and by row |s2| (post-norm:
  * Figure 7 left's "before LN") and |q|, |k|, |v|, means over heads. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
-                          int rows) {
+                          int form) {
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
   idx N = s->N, C = c->dim, D = c->head_dim, map = N * s->S;
   idx H = s->attends[l] ? c->heads : 0, K = s->attends[l] ? c->kv_heads : 0;
   for (idx h = 0; h < H; h++) {
     idx head = (b * H + h) * map, lh = l * H + h;
-    measure_head(s, c, rows, lh, s->probe[l].metric + head,
+    measure_head(s, c, form, lh, s->probe[l].metric + head,
                  s->probe[l].weight + head);
     measure_angles(s, m, la, b, l, h);
     /* finite only if all its terms are */
@@ -5070,7 +5067,7 @@ int model_fault(const Model *m, Error *e) {
 
 /* Measures sequences ids [B,T]; adds their loss if there are targets [B,T]. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
-                         const int *targets, int B, int rows, Error *e) {
+                  const int *targets, int B, int form, Error *e) {
   int C = m->c.dim;
   if (B > s->batch)
     return fail(e, 1, "measure: expected at most %d sequences at a time, found "
@@ -5081,7 +5078,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   for (int l = 0; l < s->L; l++) {
     block_forward(m, a, l, B, N);
     for (idx b = 0; b < B; b++)
-      measure_layer(s, m, a, b, l, rows);
+      measure_layer(s, m, a, b, l, form);
     measure_stream(s, a->h, l + 1, B, C);
   }
   forward_end(m, a, B, N);
@@ -5097,7 +5094,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   return e->status;
 }
 
-/* Names in e where ids [B,T], whose loss is not finite, first go wrong. */
+/* Names in e where ids [B,T] of a NaN loss go wrong; ids do as targets. */
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
@@ -5201,7 +5198,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
  * 11.1  The numbers of an evaluation
  *
  * ROW_COLUMNS names them for all tables. NaN, which prints as -, is 0/0 or what
- * was not measured. data/paper/tables.c writes CSV and JSON. */
+ * was not measured. */
 
 /* A column: its name in CSV and JSON, its heading, a format for unit * x. */
 typedef struct Column {
@@ -5251,7 +5248,7 @@ void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   row[SINK_1] = sinks_sink(s, first, 0);
   row[ALPHA_1] = sinks_alpha(s, first);
   row[TIMES_EVEN] = row[ALPHA_1] / s->even;
-  row[ROW_MASS] = sinks_mass(s);
+  row[ROW_MASS] = sinks_raw(s);
   row[NORM_RATIO] = sinks_ratio(s);
   if (loss > 0)
     row[HELD_LOSS] = loss;
@@ -5267,13 +5264,13 @@ static void outcome_free(Outcome *o) {
 }
 
 /* What pages and tables show of a training, measured or not. */
-static void outcome_begin(Outcome *o, const Trainer *t, int T) {
+static void outcome_fill(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
   o->even = sink_uniform(&t->m, T);
   o->star = config_column_star(&o->c) >= 0;
   o->tokens = at_most(blocks, HELD_BLOCKS)
-            * (o->c.context - o->c.prefix + (o->c.prefix > 0));   /* 5.1 */
+            * (o->c.context - o->c.prefix + (o->c.prefix > 0));   /* 5 */
   sinks_row(&o->s, &o->c, o->loss, o->row);
   strcpy(o->text, t->data.name);
   strcpy(o->read, t->data.read);
@@ -5283,7 +5280,7 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
                            Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
     return e->status;
-  outcome_begin(o, t, o->s.T);
+  outcome_fill(o, t, o->s.T);
   return 0;
 }
 
@@ -5571,7 +5568,7 @@ static int dump_run(Dump *d, const Ids *file) {
  *   sigmoid   the same without normalisation               Table 15: no sink
  *
  * At first t sigmoids sum to t/2, where softmax has 1. The scale brings the two
- * near, and equals a smaller start and learning rate of W_O (equation 42). At
+ * near and, but for --clip, is a smaller start and learning rate of W_O. At
  * scale 1 this arm's loss ends at 3.29 nats, not 2.5. */
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
@@ -5694,7 +5691,7 @@ static int outcome_train(Outcome *o, Trainer *t, const char *name,
                          const char *source, Error *e) {
   o->name = name;
   o->source = source;
-  outcome_begin(o, t, (int)at_most(t->s.eval_T, t->m.c.context));
+  outcome_fill(o, t, (int)at_most(t->s.eval_T, t->m.c.context));
   progress_start(&o->p, name, t->s.quiet);
   if (!train_run(t, &o->p, e))
     trained_loss(&o->loss, t, HELD_BLOCKS, e);
@@ -5719,8 +5716,8 @@ static int read_once(const Settings *s, Error *e) {
 }
 
 /* Runs the arms; s becomes the first one's settings, which the rest take. With
- * --out each has a checkpoint and a log there. ./paper's --resume goes on with
- * these; it measures a finished arm again and begins a missing one. */
+ * --out each has a checkpoint and a log there, with which ./paper's --resume
+ * goes on. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
   char file[2 * ARMS][PATH_ROOM] = {{0}};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
@@ -6268,7 +6265,7 @@ INLINE void rest_of(real *rest, const real *end, idx taken) {
 
 /* sum_i x_i, sum_i x_i y_i if y is given, or max_i x_i; n >= PARTS. Each of
  * PARTS sums takes every PARTS-th element, since a single sum would wait for
- * each addition. The last sums take the rest. */
+ * each addition. */
 INLINE real reduce(int bytes, bool largest, idx n, const real *x, const real *y) {
   real s[PARTS], x_rest[PARTS], y_rest[PARTS];
   idx taken = largest ? 0 : PARTS - n % PARTS;
@@ -7469,7 +7466,7 @@ void writing_add(Writing *w, const void *at, size_t n) {
     fwrite(at, 1, n, w->f);
 }
 /* If two processes write PATH at once, the second takes the name PATH.new from
- * the first, and its file stays. */
+ * the first, which fails here. */
 int writing_end(Writing *w, Error *e) {
   struct stat is;
   bool done = !fflush(w->f) && !ferror(w->f) && to_disk(w->f);
@@ -7494,9 +7491,9 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux counts all running threads. Ours are made to run, to be counted, unless
- * two cores cannot be left: on a taken core that takes milliseconds. Others
- * that run for less than a millisecond do not count. */
+/* Cores that are free, by Linux's count of running threads. Ours, if asleep, are
+ * not in it: so a loop wakes them, and for up to 1 ms waits for others to end,
+ * unless fewer than two cores are free even without ours. */
 int free_cores(int own) {
   double begun = seconds();
   for (int all = 0, awake = 0;; awake = 1) {
@@ -7534,8 +7531,8 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
 /* ==========
  * 16  Command line
  *
- * 16.1  One table of options drives parsing, help, checkpoints, config.json and
- * the echoed command. A verb takes the options of its groups. */
+ * 16.1  One table of options drives parsing, help, checkpoints and config.json.
+ * A verb takes the options of its groups. */
 
 const Option OPTIONS[] = {
   WHOLE("layers", MODEL, model.layers, "4", 1, 1024, "blocks (paper: 10)"),
@@ -7701,7 +7698,7 @@ static int differ(const char *a, const char *b) {
   idx n = (idx)strlen(a), m = (idx)strlen(b);
   while (n > 0 && m > 0 && a[n - 1] == b[m - 1])
     n--, m--;
-  return (int)(n + m - at_most(n, m));
+  return (int)(n > m ? n : m);
 }
 /* The answer to `word`: the nearest of the words looked at. */
 typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
@@ -7717,9 +7714,9 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* Looks through data/words.txt, which says what it holds: flags, if the verb
- * has them, and advice (with a blank) for this very word or FLAG=VALUE that
- * does not name this program. Without the file only our words are known. */
+/* Looks through data/words.txt. A line has a word and its answer: a flag, if the
+ * verb has it, or advice, with a blank, for this very word or FLAG=VALUE. One
+ * that names this program is skipped. Without the file our words remain. */
 static void near_words(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7875,7 +7872,7 @@ const char *option_idle(const char *flag, const Settings *s) {
   return NULL;
 }
 
-/* Do the positions that flag o names lie within the sequence? */
+/* Do flag o's positions, or T as one, lie within the sequence? */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
   int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
@@ -8003,6 +8000,7 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected only flags. Try: sink help", s->words[0]);
   return e->status;
 }
+
 /* Refuses what has no meaning. 3.6 says what the sign of s allows; k* and the
  * logit pass through no kernel. Tests: config_resolve__refuses,
  * __near_misses. */
@@ -8104,8 +8102,7 @@ static void output_claim(const Settings *s, const char *path, bool on,
 }
 
 /* Can all paths be written ("" is none)? Asked before hours of work. Each
- * PATH.new is made for a while, since only a file shows that two names mean
- * it. */
+ * PATH.new is made for a while, so that same_file knows two names of it. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
@@ -8134,7 +8131,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
 }
 
 /* ----------
- * 16.2  What a training and an evaluation print */
+ * 16.2  What an evaluation prints */
 
 /* A map's column j by name: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
@@ -8168,7 +8165,7 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
             self / s->even_self, "prev", prev, prev / s->even_self);
   }
   fprintf(out, "Sink without a number: eps %g. In even rows alpha_1 is %.4f. "
-          "Row mass %.3f.\n", s->eps[0], s->even, sinks_mass(s));
+          "Row mass %.3f.\n", s->eps[0], s->even, sinks_raw(s));
 }
 
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
@@ -8237,7 +8234,7 @@ static void cell_print(const char *name, double x) {
 }
 
 static void train_print(const Trainer *t, const Outcome *o) {
-  double never = t->step ? 0 : NAN;
+  double never = t->step ? 0 : NAN;   /* then "-" */
   printf("steps=%ld ", t->step);
   cell_print("loss", t->loss + never);
   cell_print("valid_loss", o->loss);
@@ -8287,7 +8284,7 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   if (source_named(&s->data) || file_missing(source_name(d))
       || !option_find("valid", s->groups))   /* its text is not read */
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
-  t->random_tokens = d->random_tokens[0];   /* none for the metric (9.4) */
+  t->random_tokens = d->random_tokens[0];   /* none for the metric (9.3) */
   d->random_tokens[0] = 0;
   now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless given */
   settings_parse(&now, s->argc, s->argv, s->groups, e);

@@ -197,7 +197,7 @@ struct Layer {
   Norm norm1, norm2;            /* before, or after, MHSA and FFN */
   Tensor wq, wk, wv, wo;        /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] (3.9: [D,C]) */
   Tensor bq, bk, bv, bo;        /* with linear biases */
-  Tensor w1, w2, w3;            /* [C,F]; the gate's [C,F]; the last [F,C] */
+  Tensor w1, w2, w3;            /* [C,F]; if gated [C,F]; the last [F,C] */
   Tensor b1, b2, b3;
   Tensor kstar, vstar;          /* [H,D], shared [1,D]: Table 4's biases */
   Tensor logit, vplus;          /* [H] z_i* itself; [H,D] the value bias */

@@ -1623,7 +1623,7 @@ static void distance_bias__tables(Test *t) {
 
 static double activate(int act, double x) {
   real in = (real)x, out;
-  ACTS[act](1, &in, &out, NULL);
+  ACTIVATIONS[act](1, &in, &out, NULL);
   return (double)out;
 }
 

@@ -112,7 +112,7 @@ static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n,
   b->star = NAN;
   if (star >= 0)
     b->star = sinks_alpha(&seen, star) / sink_uniform(&t->m, s->eval_T);
-  b->mass = sinks_mass(&seen);
+  b->mass = sinks_raw(&seen);
   sinks_free(&seen);
   return 0;
 }

@@ -755,7 +755,7 @@ static void scope_told(Bytes *out, const Results *r, Error *e) {
     seeds += is != 0;
   }
   bytes_print(out, e,
-              "- Where nothing is fixed %d of %d seeds have no sink by %.0f "
+              "- With no token fixed %d of %d seeds have no sink by %.0f "
               "million tokens: alpha_1 is %.2f times even rows'.\n",
               none, seeds, row_mean(r, natural, "tokens") / 1e6,
               row_mean(r, natural, "times_1"));
