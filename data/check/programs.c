@@ -411,6 +411,11 @@ static void usage_hold(Test *t, const Program *program) {
     if (*line != '#')
       ours += usage_row(t, line);
   fact(t, ours > 16, "%d rows for " PROGRAM, ours);
+  size_t options = 0;
+  while (OPTIONS[options].flag)
+    options++;
+  fact(t, options <= sizeof ((Settings *)0)->given,
+       "%zu options: Settings.given has no room", options);
   for (int k = -1; k < 0 || program->verbs[k].name; k++) {
     const char *name = k < 0 ? "" : program->verbs[k].name;
     for (int i = 0; i < 4 - (k >= 0 || program != &SINK); i++) {

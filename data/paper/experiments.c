@@ -288,7 +288,7 @@ static int read_seeds(Reading *r) {
   double few, many;
   const char *first = next_word(r), *second = next_word(r);
   if (!is_number(first, &few) || !is_number(second, &many) || few < 2 ||
-      many < few || many > 99)
+      many < few || many > 99 || few > floor(few) || many > floor(many))
     return wrong(r, "two counts of seeds, 2 to 99", first);
   r->x->seeds = (int)few;
   r->x->headline_seeds = (int)many;
@@ -530,6 +530,14 @@ static int read_relation(Reading *r, Relation *relation) {
   return i < 0 ? wrong(r, "< > = <= or >=", word) : 0;
 }
 
+/* Do all n sides have numbers, so that no run decides? */
+static bool sides_fixed(const Side *side, int n) {
+  for (int i = 0; i < n; i++)
+    if (side[i].row != -1)
+      return false;
+  return true;
+}
+
 /* Which of a rule's two sides is a number; -1: neither. */
 static int side_number(const Claim *c) {
   if (c->side[0].row == -1)
@@ -559,6 +567,8 @@ static int read_rule(Reading *r) {
   bool ordered = c->kind == CLAIM_ORDERED;
   if (c->sides < 2 + ordered || (!ordered && c->sides > 2))
     return wrong(r, "two sides, three or more of what is ordered", c->name);
+  if (sides_fixed(c->side, c->sides))
+    return wrong(r, "ROW.MEASURE on one side", c->name);
   if (!strchr(fitting[c->kind], *SIGNS[c->relation]) ||
       (c->kind != CLAIM_EXACT && c->relation > SAME))
     return wrong(r, "a relation of the claim's kind", c->name);
@@ -569,8 +579,8 @@ static int read_rule(Reading *r) {
     if (!is_number(margin, &c->margin) || c->margin < 0)
       return wrong(r, "a margin of 0 or more", margin);
   }
-  if (*r->at == 'f') {
-    next_word(r);   /* from */
+  if (!strncmp(r->at, "from ", 5)) {
+    next_word(r);
     const char *from = next_word(r);
     if (!is_number(from, &c->from) || c->kind != CLAIM_DIFFERS ||
         side_number(c) < 0)
@@ -592,10 +602,12 @@ static int read_needs(Reading *r) {
   if (read_side(r, &side[0]) || read_relation(r, &c->needed[i]) ||
       read_side(r, &side[1]))
     return 1;
+  if (sides_fixed(side, 2))
+    return wrong(r, "ROW.MEASURE on one side", c->name);
   if (c->needed[i] == SAME) {
-    next_word(r);   /* within */
+    const bool within = !strcmp(next_word(r), "within");
     const char *margin = next_word(r);
-    if (!is_number(margin, &c->within[i]) || !(c->within[i] > 0))
+    if (!within || !is_number(margin, &c->within[i]) || !(c->within[i] > 0))
       return wrong(r, "within what they are equal", margin);
   }
   if (*r->at)
