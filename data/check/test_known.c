@@ -173,7 +173,7 @@ static void isolated_alpha(const Lab *b, int at, double eps,
 static void isolated_norms(const Lab *b, int at, double x[ISOLATED]) {
   const int C = b->m.c.dim, T = b->T, from = (int)b->a.N - T;
   for (int l = 0; l < b->m.c.layers; l++) {
-    double norm[16] = {0}, rest = 0;   /* norm [T] */
+    double norm[16] = {0}, rest = 0;   /* norm [T], T <= 16 */
     for (int i = 0; i < b->B * T; i++)
       norm[i % T] += length(C, rows_after(b, l, i / T) + (from + i % T) * C);
     for (int i = 1; i < T; i++)

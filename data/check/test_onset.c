@@ -137,7 +137,8 @@ static void onset_run_sets(Test *t, const Result *r, const OnsetRun *is) {
 }
 
 /* Its q beside those of the text for 1 .. 256 and 317 tokens: that of 4 even
- * ones, less for common ones, and none where a sequence begins anywhere. */
+ * ones, less for common ones, 1/16 for the text's own, and none where a
+ * sequence begins anywhere. */
 static void onset_run_q(Test *t, const Result *r, const OnsetRun *is) {
   int m;
   const double *many = result_find(r, "text_q", &m);

@@ -291,8 +291,8 @@ static void edit_answers(Test *t, Settings *s, bool swap) {
   sinks_free(&found);
 }
 
-/* What a training that is started from m.ckpt refuses; it writes over nothing
- * that it reads. */
+/* What an evaluation of m.ckpt and a training that starts from it refuse; that
+ * writes over nothing that it reads. */
 static void starts_refused(Test *t) {
 #define STARTED \
   "train --quiet --steps 1 --batch 2 --T 8 --force" FROM_TEXT "--start"
@@ -1071,7 +1071,7 @@ static void onset_run__by_hand(Test *t) {
   }
 }
 
-/* Runs 128 steps of 70,400 tokens. A relative bias has its onset at once. */
+/* At most 128 steps of 70,400 tokens. A relative bias has its onset at once. */
 static bool onset_run_long(Test *t, Progress *p, double until, Result *found) {
   Trainer r;
   Look start;
@@ -2385,8 +2385,8 @@ static void runs_of_files(Test *t, const Results *r) {
          "%d", i);
 }
 
-/* A result is void where the corpus of its name has another hash, is read
- * another number of times, or is another file. */
+/* A result is void where the corpus of its name has another hash, or is read
+ * another number of times. */
 static void texts_of_files(Test *t, Experiments *x) {
   static const struct {
     Corpus is;
@@ -2922,7 +2922,7 @@ static void sink__published(Test *t) {
            "%s: no \"%s\" in\n%s%s", words, said[k], out, err);
     ran_free(&r);
   }
-  /* by ./hf, and where it is none */
+  /* a broken file is named by ./hf; where that is missing, advice says so */
   file_write("models/gpt2-xl.model", "", 1, fresh(t));
   published_fails(t, "paper: models/gpt2-xl.model: expected a ");
   remove("hf");
@@ -3210,6 +3210,7 @@ static void report_write__maps(Test *t) {
          "not as read, or as known");
     within(t, page_cell(page, "a&lt;b", 3),
            sinks_alpha(&o->s, config_column_first(&r.m.c)), 5.1e-4, "alpha_1");
+    fact(t, o->star == (f == 1), "row %d: a column * is %d", f, o->star);
     report_maps(t, page, &r, o);
     /* of 4 tokens: room for the label */
     for (int k = 0; k < 2; k++) {
@@ -3459,7 +3460,7 @@ static const double BIASES_LOW[] = {0.1, 0.2, 0.3};
 static const double BIASES_HIGH[] = {0.6, 0.7, 0.8};
 
 /* The results of rows low and high in SCRATCH; on b the other way round. */
-static void biases_left(const Experiments *x) {
+static void biases_left(Test *t, const Experiments *x) {
   static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
   Error e = {0};
   for (int corpus = 0; corpus < 2; corpus++)
@@ -3475,8 +3476,7 @@ static void biases_left(const Experiments *x) {
         result_add(&r, "curve_loss", LOSS, 3, &e);
         result_leave(&r, SCRATCH "/results");
       }
-  if (e.status)
-    exit(1);
+  fact(t, !e.status, "%s", e.text);
 }
 
 /* Each dot lies at its run's Sink, the mark at the paper's. */
@@ -3524,7 +3524,7 @@ static void paper_write__numbers(Test *t) {
        x.item[0].pictures == 2 && second->kind == PICTURE_CURVES &&
            second->words == 1 && is(second->word[0], "loss"),
        "its pictures");
-  biases_left(&x);
+  biases_left(t, &x);
   paper_write(SCRATCH "/p.html", &(Settings){0}, &x, SCRATCH "/results",
               x.corpus, &e);
   fact(t, !e.status, "%s", e.text);

@@ -204,8 +204,8 @@ static void signs_at_once(Test *t, Trainer *r, const Signs *g) {
   acts_free(&all.a);
 }
 
-/* Without values in block 1 the last head is dead, where it has no v*; without
- * queries, if `even`, its weights are even. */
+/* Without the last key head's values in block 1 its heads are dead, where there
+ * is no v*; without queries, if `even`, their weights are even. */
 static void signs_of_zeros(Test *t, Trainer *r, bool even) {
   const Config *c = &r->m.c;
   const int D = c->head_dim, K = c->kv_heads;
