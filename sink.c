@@ -51,7 +51,7 @@
  *   z score, the paper's logit    s = sim(z)    Z normaliser
  *   a = s/Z weight, the paper's attention score A    m the metric's A
  *   scale  C.4's alpha, equation 29; alpha_k is the metric of chapter 6
- *   *  the extra column, with key k* and value v*: a K or KV bias
+ *   *  the extra column, a null key k* with value v*: a K or KV bias
  *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
  *   w window    p length of the prefix, and the power of the p-norm
@@ -222,7 +222,7 @@ real real_exp(real x);
 real real_pow(real x, real y);
 real real_abs(real x);
 
-/* Threads, errors, memory, random numbers (15). worker is this thread's number,
+/* Threads, errors, random numbers (15). worker is this thread's number,
  * from 0; workers, how many a parallel loop uses; set_workers asks for n, 0 for
  * all, and returns 1 if it cannot have them. */
 int worker(void);
@@ -3180,7 +3180,7 @@ static int checks_run(const Check *more, const char *program, const char *name,
 
 /* Zeroed memory; NULL and an error if there is none. */
 void *grab(idx count, size_t size, Error *e);
-void vec_log(idx n, real *y, const real *x);
+void vec_log(idx n, real *y, const real *x);   /* as vec_exp */
 typedef struct Bytes {          /* a growing array */
   unsigned char *at;
   size_t size, room;
@@ -4063,7 +4063,7 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
 /* ----------
  * 9.3  Tokens overwritten   [T10] [FIG5] section 5
  *
- * None is inserted. Token p is also row p-1's target, and scored.
+ * Token p is also row p-1's target, and scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, else 1, and at the places of --random-tokens, ids

@@ -200,7 +200,7 @@ static double off_row(Place s) {
   if (s.i != s.t)
     return 0;
   for (s.i = from; s.i <= s.y->T; s.i++) {
-    bool seen = s.i <= -c->sink_token || place_seen(s); /* k* always */
+    bool seen = s.i <= -c->sink_token || place_seen(s); /* * always */
     if (c->sparse_top && s.i > -c->sink_token && score(s) == 0)
       seen = false; /* left out: its score is not kept */
     z[s.i - from] = seen ? score(s) : NAN;

@@ -77,7 +77,7 @@ typedef struct Node {
   struct Node *next, *first;   /* after it; the first that it holds */
   struct Node *form;           /* its next form */
   int forms, size;             /* how many forms; bytes of text */
-  uint64_t weight;             /* a rule's: all; an alternative's: up to it */
+  uint64_t weight;             /* a rule's: all; of these up to and with it */
   const unsigned char *text;
   Symbol *name, *variable, *wanted;   /* [variable:name/wanted] or NULL */
   Symbol *right;               /* [$name+$right] or NULL */
