@@ -794,7 +794,8 @@ static void unpack__by_hand(Test *t) {
 
 /* One expert of gpt-oss's with W_1 = W_2 = W_3 = 1:
  *
- *   h -> (1 + cut f2) f / (1 + e^(-s f)),  f = cut f1, f1 = h + b1, f2 = h + b2
+ *   h -> (1 + cut f2) f / (1 + e^(-s f)) + b3
+ *   f = cut f1, f1 = h + b1, f2 = h + b2
  *
  * NaN stays. The kept of a router share 1. */
 static void cut_ffn_forward__by_hand(Test *t) {

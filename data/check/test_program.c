@@ -698,11 +698,12 @@ static void trainer_begin__refuses(Test *t) {
  * a last look. */
 static Trainer *stopped_at(Test *t, const char *flags, int stop) {
   Trainer *part = trainer_of(t, flags);
-  while (part->step < stop && !trainer_step(part, &t->e))
+  while (part->step < stop && !trainer_step(part, fresh(t)))
     if (part->step % 3 == 0 || part->step == 20) {
       part->loss_steps = 0;
       part->loss_sum = 0;
     }
+  fact(t, part->step == stop, "stopped at %ld: %s", part->step, t->e.text);
   return part;
 }
 
@@ -1056,7 +1057,7 @@ static void demo_run__verdict(Test *t) {
 }
 
 /* The page of a demo whose arms all diverged: no verdict, but the step of
- * each. Returns the last arm's page without the time it took; *end is the
+ * each. Returns the page up to the line with the time it took; *end is the
  * first arm's step. */
 static char *diverged_page(Test *t, const Settings *s, const char *how,
                            int *end) {
@@ -2663,7 +2664,7 @@ static void dumped_heads(Test *t, const Lab *b) {
 }
 
 /* alpha [L,B,H,S] is the mean of a column of metric over the rows that can see
- * its key; z is there; ids [B,T+1] are those of the text. */
+ * its key; ids [B,T+1] are those of the text. */
 static void dumped_columns(Test *t, const real *metric, const int *ids) {
   enum { B = DUMP_B, T = DUMP_T, L = DUMP_L, H = DUMP_H, S = DUMP_S };
   Npy x;

@@ -466,7 +466,7 @@ static const char *const *later_operations(Test *t, const char *const *rest,
   return list;
 }
 
-/* Operations of later papers under every mask. */
+/* Operations of later papers, each under one of the masks. */
 static void attention__against_slow_rows(Test *t) {
   static const char *const MASKS[] = {
       "--layers 1", "--layers 1 --window 5 --pos none",

@@ -32,8 +32,8 @@
  *   4  pieces      the pre-tokenizer: one of these expressions, where L, N and
  *                  \s are Unicode's letters, numbers and white space, which the
  *                  file lists; stray bytes are none
- *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+|
- *                  ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+ *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+
+ *                  |\s+(?!\S)|\s+
  *     llama3 ..    the others stand in 14.1: LLAMA3_CUTS, O200K_CUTS
  *   5  merges      BPE. LLaMA-3 first looks whether the piece is a token, and
  *                  then needs none
