@@ -43,7 +43,7 @@ static double product_error(Test *t, const Product *p, const real *was) {
   return worst;
 }
 
-/* Sizes m, n, k of product number k: of 1200 drawn from SIZES, then large ones. */
+/* Sizes m, n, k of product number k: of 1200 out of SIZES, then large ones. */
 static void product_sizes(int k, Rng *r, idx size[3]) {
   static const int SIZES[] = {0, 1, 2, 3, 5, 8, 13, 17, 33, 64, 97};
   static const int LARGE[][3] = {{17, 192, 643},
