@@ -525,7 +525,7 @@ static const char *const TABLES_REFUSED[][2] = {
   {"rule a.m > 1 by 2 fro 2\n", "the end of the rule, found 'fro 2'"},
   {"rule 1 < 2\n", "ROW.MEASURE on one side"},
   {RULE "needs 1 < 2\n", "ROW.MEASURE on one side"},
-  {RULE "needs a.x = 1 with 2\n", "within what they are equal"},
+  {RULE "needs a.x = 1 with 2\n", "within what they are equal, found 'with'"},
   {RULE "seeds 2.5 3\n", "two counts of seeds"},
   {RULE "needs a.x = 1\n", "within what they are equal"},
   {RULE "needs a.x = 1 within 0\n", "within what they are equal"},

@@ -605,9 +605,11 @@ static int read_needs(Reading *r) {
   if (sides_fixed(side, 2))
     return wrong(r, "ROW.MEASURE on one side", c->name);
   if (c->needed[i] == SAME) {
-    const bool within = !strcmp(next_word(r), "within");
+    const char *within = next_word(r);
+    if (strcmp(within, "within"))
+      return wrong(r, "within what they are equal", within);
     const char *margin = next_word(r);
-    if (!within || !is_number(margin, &c->within[i]) || !(c->within[i] > 0))
+    if (!is_number(margin, &c->within[i]) || !(c->within[i] > 0))
       return wrong(r, "within what they are equal", margin);
   }
   if (*r->at)

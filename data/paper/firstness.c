@@ -408,7 +408,10 @@ static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
       n += (size_t)snprintf(to + n, room - n, "%.2f", l->at[k]);
     else {
       plane_interval(l, s, k, &low, &high);
-      interval_text(interval, sizeof interval, l->at[k], low, high);
+      if (isnan(low))
+        snprintf(interval, sizeof interval, "%.2f", l->at[k]);
+      else
+        interval_text(interval, sizeof interval, l->at[k], low, high);
       n += (size_t)snprintf(to + n, room - n, "%s", interval);
     }
   }

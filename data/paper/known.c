@@ -165,7 +165,8 @@ typedef struct Isolating {
   double *norm;                /* [L,N] summed over sequences */
 } Isolating;
 
-/* 2 where row T of --isolate T has no later row, or does not see token 1. */
+/* 2 where row T of --isolate T has no later row or does not see token 1, or
+ * where input is not natural. */
 static int isolate_check(const Settings *s, const Model *m, int T, Error *e) {
   const Config *c = &m->c;
   const int first = config_rows(c, T) - T, t = s->isolate, w = c->window;

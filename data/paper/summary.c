@@ -724,7 +724,7 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
 /* -----------------------------------------------------------------------------
  * 6  The page */
 
-/* What the models are, and how many have a sink where nothing is fixed. */
+/* What the models are, and how many have no sink with no token fixed. */
 static void scope_told(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
   const int base = experiments_row(x, "default");
