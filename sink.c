@@ -310,7 +310,7 @@ const Variant VARIANTS[] = {
   {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
   {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
   {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
-  /* [T12] One k* for all heads. Beside a v*, token 1 regains part of the sink */
+  /* [T12] One k* for all heads. Beside a v* token 1 regains some of the sink */
   {"kv-bias-shared", "--extra kv --extra-shared",
    "Table 12 right", "* 56.61 / 12.44", "3.72"},
   {"k-bias-shared", "--extra k --extra-shared",
@@ -876,7 +876,8 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * (2, -2).
  *
  * The paper's projections have no b. A product takes rows * in * out
- * multiplications forward, twice that backward. Test: model_forward__against_slow. */
+ * multiplications forward, twice that backward.
+ * Test: model_forward__against_slow. */
 
 static void add_row(real *y, const real *b, idx width, idx rows) {
   PARALLEL
@@ -1001,7 +1002,7 @@ static void biases_tabulate(const Model *m, Acts *a) {
       a->bias[h * (2 * N - 1) + at] = (real)distance_bias(m, h, N - 1 - at);
 }
 
-/* Rotates `pairs` pairs (x, y), `step` apart, in place; back where sign is -1. */
+/* Rotates `pairs` pairs (x, y), `step` apart, in place; sign -1: back. */
 WIDE(rotate_pairs,
      (idx pairs, real *restrict x, real *restrict y, const idx step,
       const real *restrict cosine, const real *restrict sine, real sign),
@@ -1095,7 +1096,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* poly: a (x + b x^3) */
+  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* a (x + b x^3) */
   real g[CHUNK] = {0};
   for (idx j = 0; j < n; j++)
     g[j] = a * x[j] * (1 + b * x[j] * x[j]);
@@ -1131,7 +1132,7 @@ static Activation *const ACTIVATIONS[] = {
   [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
   [ACT_GEGLUTANH] = act_gelutanh, [ACT_SWISH] = act_swish,
   [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu, [ACT_GELUTANH] = act_gelutanh};
-_Static_assert(sizeof ACTIVATIONS / sizeof *ACTIVATIONS == ACT_ROWS, "one each");
+_Static_assert(sizeof ACTIVATIONS / sizeof *ACTIVATIONS == ACT_ROWS, "rows");
 
 /* phi acts on the rotated q and k of each head, not on k*. x, y [rows,D] have a
  * row per head and token (Table 15, operations 6, 7, 10, 11):
@@ -1217,7 +1218,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * BACKWARD. Here X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
  *
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2              quotient rule on s_j / Z
- *         = (s'_k / Z) 1[j = k] - a_j dlogz_k      dlogz_k = Z|k / Z = (log Z)|k
+ *         = (s'_k / Z) 1[j = k] - a_j dlogz_k     dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                       chain rule
  *         = (s'_k / Z) da_k - dlogz_k delta        delta = sum_j a_j da_j
  *
@@ -1226,7 +1227,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  *   sum     Z|k = s'_k                   dlogz_k = s'_k / Z
  *   one     Z|k = 0                      0: no key depends on another
- *   clamp   Z|k = sign(sum) s'_k         s'_k / sum where |sum| > 1, as Z = |sum|
+ *   clamp   Z|k = sign(sum) s'_k         s'_k / sum if |sum| > 1, as Z = |sum|
  *           Z = 1 else                   0, at |sum| = 1 as well
  *   p-norm  Z|k = (|s_k|/Z)^(p-1) sign(s_k) s'_k      Z|k / Z
  *
@@ -1396,15 +1397,15 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
 
 /* [FIG5] [FIG6] The mask: i-w < j <= i, or j in the prefix. o is visible:
  *
- *     causal         window 3       prefix 3       window 2,      window 2,
- *                    (Figure 6)     (Figure 5)     prefix 2       prefix 2, x*
- *     * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5      x* 1 2 3 4 5
- *                                                             x*    o  o o . . .
- *  1  o o . . . .    o o . . . .    o o o o . .    o o o . . .  1   o  o o . . .
- *  2  o o o . . .    o o o . . .    o o o o . .    o o o . . .  2   .  o o . . .
- *  3  o o o o . .    o o o o . .    o o o o . .    o o o o . .  3   .  o o o . .
- *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
- *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
+ *     causal         window 3       prefix 3       window 2,     window 2,
+ *                    (Figure 6)     (Figure 5)     prefix 2      prefix 2, x*
+ *     * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5     x* 1 2 3 4 5
+ *                                                            x*    o  o o . . .
+ *  1  o o . . . .    o o . . . .    o o o o . .    o o o . . . 1   o  o o . . .
+ *  2  o o o . . .    o o o . . .    o o o o . .    o o o . . . 2   .  o o . . .
+ *  3  o o o o . .    o o o o . .    o o o o . .    o o o o . . 3   .  o o o . .
+ *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o . 4   .  o o o o .
+ *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o 5   .  o o . o o
  *
  * w, the block's window, counts the query itself, as in section 6; 0 is none.
  * With it, and no prefix, only rows 1 .. w see token 1, so alpha_1 <= w/T. A
@@ -1758,7 +1759,7 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * A_11 = 1, whatever W_Q, W_K and the positions in the score. So h_1 is a
  * function of x_1 alone (section 3.1):
  *
- *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) W_V W_O,  h_1 = h_1^{l-1}
+ *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1, o_1 = LN(h_1) W_V W_O, h_1 = h_1^{l-1}
  *
  * A token that is always first reaches each block as the same vector, a bias
  * that the model can shape. But an extra column takes a share of A_11, a prefix
@@ -1892,7 +1893,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 /* a->dh [B,N,C] holds dy on entry and dx on return. With MHSA'^T for the
  * transposed Jacobian of MHSA, and s1 = x + MHSA(.), s2 = u + FFN(.):
  *
- *          pre: MHSA reads n1, FFN n2         post: MHSA reads x, FFN u, in la->n1
+ *          pre: MHSA reads n1, FFN n2         post: MHSA x, FFN u, in la->n1
  *                                             ds2 = n2'^T dy
  *   du  =  dy + n2'^T FFN'^T dy               du  = ds2 + FFN'^T ds2
  *                                             ds1 = n1'^T du
@@ -2002,7 +2003,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *
  *   y = nf W_cls     L = (1/n) sum of (log Z - y_target)     Z = sum_v e^{y_v}
  *
- *   dy_v = share (softmax(y)_v - 1[v = target]) / n   d log Z / dy_v = e^{y_v}/Z
+ *   dy_v = share (softmax(y)_v - 1[v = target]) / n  d log Z / dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
  * By hand: logits (0, log 3), the second the target, have p = 3/4, -log
@@ -2072,7 +2073,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          bool with_grads, double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-  idx from = c->prefix - (c->prefix > 0);           /* the first scored, from 0 */
+  idx from = c->prefix - (c->prefix > 0);         /* the first scored, from 0 */
   idx per = T - at_most(from, T), count = B * per;
   double sum = 0;
   real weight = 0;
@@ -2169,8 +2170,8 @@ WIDE(adamw,
 
 /* One step of w [n] with gradient shrink g [n], and of m, v [n], which SGD does
  * not touch. */
-static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m,
-                           real *v) {
+static void optimizer_step(const Step *s, idx n, real *w, const real *g,
+                           real *m, real *v) {
   double t = (double)s->t;
   real decay = (real)(1 - s->lr * s->wd), lr = (real)s->lr;
   real step = (real)(s->lr / (1 - pow(s->beta1, t)));
@@ -2203,7 +2204,7 @@ static double square_sum(idx n, const real *x) {
   return sum;
 }
 
-/* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
+/* (F1) The rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
  *
  *   constant   lr, as in every configuration of the authors' code
  *   cosine     min_lr + (lr - min_lr) (1 + cos(pi done)) / 2, section 4
@@ -3199,7 +3200,7 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
-int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* <= 2047 bytes */
+int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* <= 2047 */
 void bytes_free(Bytes *b);
 /* Numbers of 1 to 8 bytes, little-endian. */
 void number_put(unsigned char *p, uint64_t x, int bytes);
@@ -3288,7 +3289,8 @@ typedef struct Data {
 
 /* What a command line says of the tokens and what is done to them. */
 typedef struct Source {
-  char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
+  char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM];
+  char tokenizer[PATH_ROOM];
   int end_token, vocab;         /* of --tokens; --vocab */
   char home[PATH_ROOM];         /* the program's folder */
   int fix_token;                /* place of <|fix|>, 0: none */
@@ -3314,7 +3316,7 @@ CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
 
 typedef struct Train {
   int init, batch, accumulate;  /* INIT_*; B of a forward; forwards a step */
-  int steps, schedule, optimizer, decay;   /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
+  int steps, schedule, optimizer, decay;  /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
   int warmup, seed, save_every, log_every;
   double lr, min_lr;            /* min_lr < 0: lr / 10 */
   double wd, clip;              /* clip 0: none */
@@ -3408,8 +3410,8 @@ typedef struct Outcome {
 } Outcome;
 
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
-int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
-             Error *e);
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
+             int T, Error *e);
 enum { HELD_BLOCKS = 64 };   /* of context tokens, for a result's held loss */
 
 /* ---------- Part IV */
@@ -3777,8 +3779,8 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  *
  * A text is a sequence of documents, which <|endoftext|> separates. White space
  * at their start goes. --text names a file, standard input (-) or a folder,
- * whose files follow by name; a file's end ends a document. A text that is not
- * UTF-8 or has a zero byte is refused. Without --text sink reads its stories. */
+ * whose files follow by name; a file's end ends a document. No UTF-8 or a zero
+ * byte: the text is refused. Without --text sink reads its stories. */
 
 /* Seeds of what is held back and of the metric's ids; of ids under a loss. */
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
@@ -3935,8 +3937,8 @@ static size_t document_cut(const Bytes *all, Document last, double share,
   return at;
 }
 
-/* Splits each document, of a text or of ids (data/text/shards.c): from .. mid is
- * to train on, mid .. to is held; an evaluation (T = 0) has held ones alone. */
+/* Splits documents, of a text or of ids (data/text/shards.c): from .. mid is to
+ * train on, mid .. to is held; an evaluation (T = 0) has held ones alone. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -4066,7 +4068,7 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  * Token p is also row p-1's target, and scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
- *   --first-tokens ..    at p, else 1, and at the places of --random-tokens, ids
+ *   --first-tokens ..    at p, else 1, and in the places of random tokens: ids
  *                        drawn once for a block by data/text/first.c
  * For the metric random tokens come with --first-tokens alone. */
 
@@ -4602,7 +4604,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
  * allows, and the optimiser moves every parameter at the schedule's rate. A NaN
  * or infinity ends the step before any parameter moves. */
 
-static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);   /* 11.0 */
+static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);
 
 /* Turns an error about a NaN or infinity into one that names the step after
  * which training diverged, and sets t->loss to NAN. Any other stays. */
@@ -6083,7 +6085,7 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  * Coefficients have, unrounded, the least maximal relative error (Remez
  * exchange, 40 digits). The largest errors over all floats, of pow over every
  * 61st (`make exhaustive`), in units in the last place (ulp; rounding has 0.5):
- *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
+ *   exp 1.012  sigmoid 2.402  sqrt 0.760  Phi 4.757  log 0.5001  pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
 
@@ -6463,7 +6465,7 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * p-norm. As in 3.6 exp is relative to the row's largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
- *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p   [E44] temperature 1/p
+ *   p-norm  log Z = top + log(sum_j e^(p (z_j - top)))/p  [E44] temperature 1/p
  *   clamp   log Z = max(log sum, 0)
  *
  * Test: row__every_operation. */
@@ -6680,8 +6682,8 @@ static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
   t->i1 = end;
   t->lo = span.lo;
   t->n = span.hi - span.lo;
-  matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q), rows_of(t->kt + t->lo, t->ld),
-              R, t->n, t->D, false);
+  matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q),
+              rows_of(t->kt + t->lo, t->ld), R, t->n, t->D, false);
   return R;
 }
 
@@ -6691,7 +6693,7 @@ static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
   const Config *c = &m->c;
   int w = h->window;
   idx seen = span_of(c, w, t->N, i, i + 1).hi - t->lo;
-  real *z = t->z + (i - t->i0) * t->ld, *keys = z + 1;   /* keys[j]: key lo + j */
+  real *z = t->z + (i - t->i0) * t->ld, *keys = z + 1;   /* [j]: key lo + j */
   vec_scale(seen, keys, h->root);
   if (h->bias)
     vec_add(seen, keys, h->bias + t->lo - i);
@@ -6787,7 +6789,8 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and delta. */
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv,
-      const real *restrict dlogz, const real *restrict da, real scale, real delta),
+      const real *restrict dlogz, const real *restrict da, real scale,
+      real delta),
      (n, dz, deriv, dlogz, da, scale, delta)) {
   for (idx j = 0; j < n; j++)
     dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
@@ -6829,8 +6832,8 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   real *dq = h->dq + i0 * of_q;
   bool vstar = m->layer[h->at.l].vstar.w;
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), without the scale */
-  matmul_here(t->da + 1, ld, rows_of(dout, of_q), rows_of(t->vt + t->lo, ld), R, n,
-              D, false);
+  matmul_here(t->da + 1, ld, rows_of(dout, of_q), rows_of(t->vt + t->lo, ld), R,
+              n, D, false);
   for (idx i = 0; i < R; i++) {
     t->da[i * ld] = 0;
     if (h->vstar)
@@ -6840,10 +6843,10 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   /* z_ij = <q_i, k_j>/sqrt(D): all of dq, but this tile's part of dk */
   matmul_here(dq, of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D, n,
               false);
-  matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, of_q), n, D,
-              R, true);
-  matmul_here(t->dv + from, D, transpose_of(t->a + 1, ld), rows_of(dout, of_q), n,
+  matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, of_q), n,
               D, R, true);
+  matmul_here(t->dv + from, D, transpose_of(t->a + 1, ld), rows_of(dout, of_q),
+              n, D, R, true);
   for (idx i = 0; i < R; i++, dq += of_q, q += of_q, dout += of_q) {
     real dz = t->z[i * ld];              /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (h->kstar) {
@@ -6894,8 +6897,8 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
   idx star0 = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
   Head x = {
-    .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
-    .window = w->window, .root = w->root, .scale = (real)c->scale,
+    .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D,
+    .of_k = K * D, .window = w->window, .root = w->root, .scale = (real)c->scale,
     .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
     .kstar = offset(w->kstar.w, star0), .vstar = offset(w->vstar.w, star0),
     .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
@@ -7491,7 +7494,7 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Cores that are free, by Linux's count of running threads. Ours, if asleep, are
+/* Cores that are free, by Linux's count of running threads. Ours, asleep, are
  * not in it: so a loop wakes them, and for up to 1 ms waits for others to end,
  * unless fewer than two cores are free even without ours. */
 int free_cores(int own) {
@@ -7714,9 +7717,9 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* Looks through data/words.txt. A line has a word and its answer: a flag, if the
- * verb has it, or advice, with a blank, for this very word or FLAG=VALUE. One
- * that names this program is skipped. Without the file our words remain. */
+/* Looks through data/words.txt. A line has a word and its answer: a flag, if
+ * the verb has it, or advice, with a blank, for this very word or FLAG=VALUE.
+ * One that names this program is skipped. Without the file our words remain. */
 static void near_words(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
