@@ -127,7 +127,7 @@
  *   F8  Table 12's addition adds heads before W_O, then [D,C]; sink tokens are
  *       input rows from position 0
  */
-#define _POSIX_C_SOURCE 200809L    /* in 15 */
+#define _POSIX_C_SOURCE 200809L    /* fsync, fileno ..: chapter 15 */
 #define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
 #include "sink.h"
 
@@ -233,7 +233,8 @@ static void pace(Acts *a, bool begins);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
-/* Uniform on 0 .. n-1; on [0,1); N(0,1), by Box and Muller; a hash of bytes. */
+/* Uniform on 0 .. n-1; on [0,1), with 53 bits; N(0,1), by Box and Muller; a
+ * hash of bytes. */
 uint64_t rng_below(Rng *r, uint64_t n);
 double rng_uniform(Rng *r);
 double rng_normal(Rng *r);
@@ -1002,7 +1003,8 @@ static void biases_tabulate(const Model *m, Acts *a) {
       a->bias[h * (2 * N - 1) + at] = (real)distance_bias(m, h, N - 1 - at);
 }
 
-/* Rotates `pairs` pairs (x, y), `step` apart, in place; sign -1: back. */
+/* Rotates `pairs` pairs (x, y), `step` apart, in place, or back where sign is
+ * -1. */
 WIDE(rotate_pairs,
      (idx pairs, real *restrict x, real *restrict y, const idx step,
       const real *restrict cosine, const real *restrict sine, real sign),
@@ -1083,7 +1085,7 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
   real cdf[CHUNK], density[CHUNK];
-  vec_cumulative(n, cdf, x);   /* no (1 + erf)/2, in float 0 below -6 */
+  vec_cumulative(n, cdf, x);   /* in float (1 + erf)/2 would be 0 below -6 */
   if (df) {
     for (idx j = 0; j < n; j++)
       density[j] = -x[j] * x[j] / 2;
@@ -1096,7 +1098,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* a (x + b x^3) */
+  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715;   /* poly = a (x + b x^3) */
   real g[CHUNK] = {0};
   for (idx j = 0; j < n; j++)
     g[j] = a * x[j] * (1 + b * x[j] * x[j]);
@@ -1132,7 +1134,8 @@ static Activation *const ACTIVATIONS[] = {
   [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
   [ACT_GEGLUTANH] = act_gelutanh, [ACT_SWISH] = act_swish,
   [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu, [ACT_GELUTANH] = act_gelutanh};
-_Static_assert(sizeof ACTIVATIONS / sizeof *ACTIVATIONS == ACT_ROWS, "rows");
+_Static_assert(sizeof ACTIVATIONS / sizeof *ACTIVATIONS == ACT_ROWS,
+               "one for each row");
 
 /* phi acts on the rotated q and k of each head, not on k*. x, y [rows,D] have a
  * row per head and token (Table 15, operations 6, 7, 10, 11):
@@ -1397,15 +1400,15 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
 
 /* [FIG5] [FIG6] The mask: i-w < j <= i, or j in the prefix. o is visible:
  *
- *     causal         window 3       prefix 3       window 2,     window 2,
- *                    (Figure 6)     (Figure 5)     prefix 2      prefix 2, x*
- *     * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5     x* 1 2 3 4 5
+ *    causal         window 3       prefix 3       window 2,      window 2,
+ *                   (Figure 6)     (Figure 5)     prefix 2       prefix 2, x*
+ *    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5      x* 1 2 3 4 5
  *                                                            x*    o  o o . . .
- *  1  o o . . . .    o o . . . .    o o o o . .    o o o . . . 1   o  o o . . .
- *  2  o o o . . .    o o o . . .    o o o o . .    o o o . . . 2   .  o o . . .
- *  3  o o o o . .    o o o o . .    o o o o . .    o o o o . . 3   .  o o o . .
- *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o . 4   .  o o o o .
- *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o 5   .  o o . o o
+ * 1  o o . . . .    o o . . . .    o o o o . .    o o o . . .  1   o  o o . . .
+ * 2  o o o . . .    o o o . . .    o o o o . .    o o o . . .  2   .  o o . . .
+ * 3  o o o o . .    o o o o . .    o o o o . .    o o o o . .  3   .  o o o . .
+ * 4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
+ * 5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w, the block's window, counts the query itself, as in section 6; 0 is none.
  * With it, and no prefix, only rows 1 .. w see token 1, so alpha_1 <= w/T. A
@@ -1481,7 +1484,8 @@ typedef struct Head {
 /* Head h of sequence b in block l, with N keys: q and k behind phi, key head
  * floor(h K/H), and z_i* = -infinity without a column. Its gradients of k*, v*,
  * v+ and the logit go to its own slot, as heads run in parallel. slots_begin
- * zeroes what heads add to; slots_end sums the slots in order (14.3). */
+ * zeroes what a block's heads add to; slots_end sums the slots in a fixed order
+ * (14.3). */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
@@ -1893,7 +1897,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 /* a->dh [B,N,C] holds dy on entry and dx on return. With MHSA'^T for the
  * transposed Jacobian of MHSA, and s1 = x + MHSA(.), s2 = u + FFN(.):
  *
- *          pre: MHSA reads n1, FFN n2         post: MHSA x, FFN u, in la->n1
+ *          pre: MHSA reads n1, FFN n2         post: MHSA reads x, FFN u, in la->n1
  *                                             ds2 = n2'^T dy
  *   du  =  dy + n2'^T FFN'^T dy               du  = ds2 + FFN'^T ds2
  *                                             ds1 = n1'^T du
@@ -2131,8 +2135,9 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  *
  * If a model uses U = a W, with a number a, then dL/dW = a dL/dU. An SGD step
  * moves U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out:
- * without clipping, U moves as if trained itself with the rate a lr, eps / a
- * and wd / a (36 to 42). The scale of Table 14 left is such a factor of W_O.
+ * without clipping, U moves as if trained itself, from a W_0 with the rate a lr,
+ * eps / a and wd / a (36 to 42). The scale of Table 14 left is such a factor of
+ * W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
@@ -2204,7 +2209,8 @@ static double square_sum(idx n, const real *x) {
   return sum;
 }
 
-/* (F1) The rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
+/* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup;
+ * then
  *
  *   constant   lr, as in every configuration of the authors' code
  *   cosine     min_lr + (lr - min_lr) (1 + cos(pi done)) / 2, section 4
@@ -3200,7 +3206,7 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
-int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* <= 2047 */
+int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* <= 2047 bytes */
 void bytes_free(Bytes *b);
 /* Numbers of 1 to 8 bytes, little-endian. */
 void number_put(unsigned char *p, uint64_t x, int bytes);
@@ -3777,10 +3783,11 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  *
  * 9.1  Text   section 2
  *
- * A text is a sequence of documents, which <|endoftext|> separates. White space
- * at their start goes. --text names a file, standard input (-) or a folder,
- * whose files follow by name; a file's end ends a document. No UTF-8 or a zero
- * byte: the text is refused. Without --text sink reads its stories. */
+ * A text is a sequence of documents: stories, chapters, articles. <|endoftext|>
+ * separates them; white space at a document's start goes. --text names a file,
+ * standard input (-) or a folder, whose files follow by name; the end of a file
+ * ends a document. A text that is not UTF-8 or has a zero byte is refused.
+ * Without --text sink reads the stories that come with it. */
 
 /* Seeds of what is held back and of the metric's ids; of ids under a loss. */
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
@@ -4065,7 +4072,7 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
 /* ----------
  * 9.3  Tokens overwritten   [T10] [FIG5] section 5
  *
- * Token p is also row p-1's target, and scored.
+ * They overwrite, never insert. Token p is also row p-1's target, and scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, else 1, and in the places of random tokens: ids
@@ -4163,7 +4170,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  * A fixed token is written here too; with --first-tokens it is the one
  * repeated. The first n documents serve. If they are fewer, further stretches
  * are spread over them, since neighbours may be of one chapter; but not where
- * documents are alike. */
+ * documents are alike, as for ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -5200,7 +5207,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
  * 11.1  The numbers of an evaluation
  *
  * ROW_COLUMNS names them for all tables. NaN, which prints as -, is 0/0 or what
- * was not measured. */
+ * was not measured. data/paper/tables.c writes CSV and JSON. */
 
 /* A column: its name in CSV and JSON, its heading, a format for unit * x. */
 typedef struct Column {
@@ -5718,8 +5725,8 @@ static int read_once(const Settings *s, Error *e) {
 }
 
 /* Runs the arms; s becomes the first one's settings, which the rest take. With
- * --out each has a checkpoint and a log there, with which ./paper's --resume
- * goes on. */
+ * --out each has a checkpoint and a log there. ./paper's --resume goes on with
+ * these; it measures a finished arm again and begins a missing one. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
   char file[2 * ARMS][PATH_ROOM] = {{0}};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
@@ -6267,7 +6274,7 @@ INLINE void rest_of(real *rest, const real *end, idx taken) {
 
 /* sum_i x_i, sum_i x_i y_i if y is given, or max_i x_i; n >= PARTS. Each of
  * PARTS sums takes every PARTS-th element, since a single sum would wait for
- * each addition. */
+ * each addition. The last sums take the rest. */
 INLINE real reduce(int bytes, bool largest, idx n, const real *x, const real *y) {
   real s[PARTS], x_rest[PARTS], y_rest[PARTS];
   idx taken = largest ? 0 : PARTS - n % PARTS;
