@@ -89,7 +89,7 @@ $(CHECKS:%=out/test-%): out/test-%: data/check/test_%.c $(CHECK) | out
 $(CHECKS:%=out/test-%-double): out/test-%-double: data/check/test_%.c $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp $< $(LDLIBS) || $(TEST) -DSINK_DOUBLE $< $(LDLIBS)
 
-SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
+SANE = $(CC) $(STRICT) -Wno-unused-function -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover
 out/test-asan: $(CHECK) | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 

@@ -8523,7 +8523,7 @@ const Verb VERBS[] = {SINK_VERBS {0}};
 /* v->words has as many words as the verb takes: none, one, or two for any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
-  bool reads = option_find("text", v->groups);
+  bool reads = !most && option_find("text", v->groups);
   if (s->n_words > most)
     return fail(e, 2, "%s: unexpected argument. Try: %s %s%s%s", s->words[most],
                 s->program->name, v->name, reads ? ", or --text " : "",

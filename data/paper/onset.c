@@ -735,7 +735,8 @@ typedef struct Foretold {
 
 static Foretold law_foretell(const Law *l, const Sample *s, double N) {
   Law at = *l;
-  double low, high, nu, t = law_student(l, s, &nu);
+  double low = -HUGE_VAL, high = HUGE_VAL;
+  double nu, t = law_student(l, s, &nu);
   at.origin = log(N);
   at.at[0] = law_at(l, at.origin);
   law_interval(&at, s, 0, &low, &high);

@@ -854,7 +854,7 @@ static int toy_why(Html *h) {
     char path[PATH_ROOM];
     Bytes text = {0};
     if (!result_path(path, RESULTS_FOLDER, "books", ROWS[i][0], SEED, &e) &&
-        !file_read(path, &text, &e))
+        !lines_read(path, &text, &e))
       result_read(&r[i], text.at, text.size, path, &e);
     bytes_free(&text);
   }

@@ -292,7 +292,8 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s,
  * hand, a grammar or a text of the folder `texts`: what `./sink eval MODEL
  * --text FILE --valid 0.05` prints of each. Where t was trained on one of them,
  * the documents that are measured are none that it has seen. r NULL: nothing is
- * measured; are they the right texts? */
+ * measured; are they the right texts? A text that is not there is left out, and
+ * then, before the training, said to be. */
 static int measure_domains(Result *r, Trainer *t, const Experiments *x,
                            const char *texts, Error *e) {
   int first = config_column_first(&t->m.c);
@@ -307,8 +308,14 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x,
     if (corpus_path(path, c, texts, e))
       break;
     /* a text that is read N times is measured once, as the one without N */
-    if (c->times > 1 || (!c->grammar && (!*texts || file_missing(path))))
+    if (c->times > 1)
       continue;
+    if (!c->grammar && (!*texts || file_missing(path))) {
+      if (!r && !s.quiet)
+        fprintf(stderr, "paper: %s is not measured without %s. "
+                "Try: --texts FOLDER, which has it\n", c->name, c->file);
+      continue;
+    }
     if (data_open(&data, &s.data, 0, 0, e))
       break;
     if (!corpus_check(c, texts, &data, e) && r &&
