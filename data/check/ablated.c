@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: MIT
  *
  * s->cut[0] is ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN; s->cut[1] the column, from
- * 0,
- * or -1 for *. Every row but its own does without. */
+ * 0, or -1 for *. Every row but its own does without. */
 
 /* Is this column taken from row i? */
 static bool is_cut(const Slow *s, int i, int column) {
@@ -13,8 +12,12 @@ static bool is_cut(const Slow *s, int i, int column) {
   return s->cut[0] && s->cut[1] != i && column == s->cut[1] + extra;
 }
 
+static bool key_is_cut(const Slow *s, int i, int column) {
+  return s->cut[0] == ABLATE_KEY1 && is_cut(s, i, column);
+}
+
 static double cut_score(const Slow *s, int l, int h, int i, int column) {
-  if (s->cut[0] == ABLATE_KEY1 && is_cut(s, i, column))
+  if (key_is_cut(s, i, column))
     return -INFINITY;
   return slow_score(s, l, h, i, column);
 }

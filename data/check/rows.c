@@ -1,5 +1,5 @@
 /* rows.c - rows beyond the paper's for the tests that include it behind
- * ./hf and test_sink.c, which know them all: the slow model of later
+ * ./hf, test_sink.c and ablated.c, which know them all: the slow model of later
  * papers' rows and of published models' fields and blocks; and a covering
  * array of every axis.
  *
@@ -154,8 +154,10 @@ static double rows_any_score(const Slow *s, int l, int h, int i, int column) {
   root = sqrt(D / divisor);
   if (c->score_by_layer)
     root /= l + 1;
+  if (key_is_cut(s, i, column))
+    return -INFINITY;
   for (int k = 0; k < s->N; k++)
-    keys += rows_sees(c, l, i, k);
+    keys += rows_sees(c, l, i, k);          /* n_i, the one cut among them */
   if (j < 0 && c->extra == EXTRA_LOGN)
     return log(keys);
   if (j < 0 && c->extra == EXTRA_LOGIT && !slow_w(s, l, "logit"))
@@ -187,7 +189,7 @@ static bool rows_chosen(const Slow *s, int l, int h, int i, int j) {
   double sum[LONG_LAB] = {0}, rank[LONG_LAB];
   int keys[LONG_LAB] = {0};
   for (int k = 0; k < s->N; k++)
-    if (rows_sees(c, l, i, k)) {
+    if (rows_sees(c, l, i, k) && !key_is_cut(s, i, k + extra)) {
       sum[k / size] += rows_any_score(s, l, h, i, k + extra);
       keys[k / size]++;
     }

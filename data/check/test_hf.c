@@ -10,6 +10,7 @@
 #define TOKENIZER_READ words_read
 #include "../../test_sink.c"
 #include "programs.c"
+#include "ablated.c"
 #include "rows.c"
 
 /* -----------------------------------------------------------------------------

@@ -175,7 +175,8 @@ static double ulps(real got, long double want) {
   return (double)(fabsl((long double)got - want) / unit);
 }
 
-/* The functions of 13.3 and the error that sink.h states, in ulp of a float. */
+/* The functions of 13.3 and later.c's tanh, and a bound of the error that these
+ * state, in ulp of a float. */
 typedef enum VecOp {
   VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_TANH, VEC_POW
 } VecOp;

@@ -1787,6 +1787,25 @@ static void toy_run__same_bits(Test *t) {
   }
 }
 
+/* Muon steps in both toys: what is measured is not AdamW's. */
+static void toy_run__muon(Test *t) {
+  for (int toy = 0; toy < 2; toy++) {
+    const char *flags = toy ? BACKCOPY_TOY "--steps 3 "
+                            : TRIGGER_TOY "--steps 12 ";
+    Result own, other;
+    if (!toy_done(t, &own, flags, "--optimizer muon") ||
+        !toy_done(t, &other, flags, ""))
+      return;
+    fact(t,
+         own.values == other.values &&
+             memcmp(own.value, other.value,
+                    (size_t)own.values * sizeof *own.value),
+         "%s: --optimizer muon changes nothing", flags);
+    result_free(&own);
+    result_free(&other);
+  }
+}
+
 /* The rows of both maps sum to 1, and none sees ahead. */
 static void toy_maps_sound(Test *t, const Result *r, int rows, int columns) {
   for (int k = 0; k < 2; k++) {
@@ -4067,7 +4086,8 @@ static const TestEntry TESTS[] = {
   RUNS(toy_measure__by_hand), RUNS(toy_measure__without_star),
   RUNS(measure_layers__by_hand), RUNS(onset_run__by_hand),
   RUNS(onset_run__by_hand_long), RUNS(part_read__goes_on),
-  RUNS(text_repeats__by_hand), RUNS(toy_run__same_bits), RUNS(toy_run__learns),
+  RUNS(text_repeats__by_hand), RUNS(toy_run__same_bits), RUNS(toy_run__muon),
+  RUNS(toy_run__learns),
   RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
   RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
   RUNS(sink__names_programs), RUNS(sink__rows_alone), RUNS(head_map__edited),

@@ -92,9 +92,10 @@ static idx late_size(const Config *c) { return c->head_dim + 3; }
 #ifdef SINK_DOUBLE
 #define tanh_of tanh
 #else
-/* In vectors, as 13.3 has its functions, to 2.603 ulp: tanh |x| = u / (u + 2)
- * with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has
- * all its digits. From |x| = 10 on it is 1. */
+/* In vectors, as 13.3 has its functions, to 2.669 ulp, or 2.603 where multiply
+ * and add are fused: tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 =
+ * 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has all its digits. From
+ * |x| = 10 on it is 1. */
 INLINE float tanh_of(float x) {
   float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
   uint32_t n;
@@ -177,11 +178,13 @@ static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x,
 }
 
 /* ----------
- * 2  QK-norm   arXiv 2010.04245
+ * 2  QK-norm   after arXiv 2010.04245
  *
- * q = qnorm q0 r (3.2) in each head before it rotates; so k. While the gains
- * are 1, |q| and |k| are sqrt(D), which bounds <q, k> / sqrt(D). --qk-whole
- * (OLMo 2's) norms a row's heads as one. */
+ * q = qnorm q0 / sigma (3.2) in each head before it rotates; so k. While the
+ * gains are 1, |q| and |k| are sqrt(D), which bounds <q, k> / sqrt(D). This is
+ * Qwen3's form: the paper has q0 / |q0|, no gains, and one learned factor for
+ * 1/sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one: then their
+ * lengths together are sqrt(H D), and one head's may be as large. */
 
 /* q [rows,heads,D] from q0, with stat of each norm: [.,2]. A gain of heads D
  * numbers norms them as one. */
@@ -229,14 +232,14 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
  *
  *   soft-cap      y = X tanh(z / X)    Gemma 2's; |y| <= X. Without it y = z
  *   score scale   c_h log(n_i) y       the largest weight need not fade as n_i
- *                                      grows
+ *                                      grows (SSMax, 2501.19399)
  *   score bias    .. - log(n_i), or    what a sigmoid lacks to have rows whose
- *                 .. + f_h             sum is about 1
+ *                 .. + f_h             sum is about 1 (2409.04431)
  *
  * BACKWARD, from dz_j of what enters sim:
  *
- *   df_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j
+ *   df_h += sum_j dz_j                   one number a head: all rows add to it
+ *   dc_h += log(n_i) sum_j y_j dz_j      the same
  *   dy_j = c_h log(n_i) dz_j, or dz_j without a scale
  *   dz_j of 3.7 = (1 - (y_j / X)^2) dy_j, by tanh' */
 
@@ -281,15 +284,16 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen,
  * 4  Similarities and sums
  *
  *   relu       s = max(z, 0)     s' = 1 above 0, else 0
- *   count      Z = n_i: how many keys row i attends to, * not among them
- *   rectified  e^z, but 0 where z < 0; then as exp over its sum
- *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)
+ *   count      Z: how many keys row i attends to, * not among them (2309.08586
+ *              with relu). It is n_i, but under --sparse-top the chosen keys
+ *   rectified  e^z, but 0 where z < 0; then as exp over its sum (2504.20966)
+ *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + 1e-8)         (2504.20966)
  *
  * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor
- * cancels but for e, so the derivative holds m fixed. With u_j = e^(z_j - m) -
- * e^-m and u'_j = e^(z_j - m), both 0 where z_j is masked:
+ * cancels but for the 1e-8, so the derivative holds m fixed. With u_j =
+ * e^(z_j - m) - e^-m and u'_j = e^(z_j - m), both 0 where z_j is masked:
  *
- *   a_j  = max(u_j, 0) / Z           Z       = sum_j |u_j| + e
+ *   a_j  = max(u_j, 0) / Z           Z       = sum_j |u_j| + 1e-8
  *   s'_k = u'_k above 0, else 0      dlogz_k = sign(u_k) u'_k / Z
  *
  * A key with a score below 0 gets no weight, and through Z lessens the weights
@@ -487,12 +491,12 @@ static real softpick_plain(const Config *c, idx n, const real *z, real *a,
 }
 
 /* ----------
- * 5  Clipped weights   --clip-low G <= 0, --clip-high X >= 1
+ * 5  Clipped weights (2306.12929)   --clip-low G <= 0, --clip-high X >= 1
  *
  *   a'_j = min(max((X - G) a_j + G, 0), 1)      0 or 1 at finite scores too
  *   da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as in 3.6
  *
- * A row weighs other than its m says. */
+ * The metric's m is made before the clip: it shows a, not a'. */
 
 /* a' in place. A masked weight stays 0. */
 static void row_clip(const Config *c, idx n, real *a) {
@@ -527,7 +531,8 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  *   --v-scale     o <- c o         one number a head, 1 at the start
  *   --gate        o <- g o         one g a head, or a dim; static: u is
  *                                  learned, from 0
- *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
+ *   --head-norm   o <- hnorm o / sigma   RMSNorm (3.2) over D, whatever --norm
+ *                                        says
  *
  * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are
  * not. A head whose weights sum to 1 can add nothing only from a value near 0,
@@ -658,9 +663,10 @@ static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
       real *dscale = dhnorm + D + 2;
       real *dy = a->dout + at, *dv = a->dv + own; /* both go on to 3.7 */
       leave_row(c, w, h, gated, plain, av, v, g); /* again */
-      if (w->hnorm.w) {                           /* o = hnorm gated r */
+      if (w->hnorm.w) { /* o = hnorm gated / sigma */
         const real *gain = w->hnorm.w + h * D;
-        norm_row(D, c->norm_eps, dgated, stat, gated, gain, NULL); /* for r */
+        /* for 1/sigma */
+        norm_row(D, c->norm_eps, dgated, stat, gated, gain, NULL);
         norm_gains(D, dhnorm, NULL, dy, gated, stat);
         zero(dgated, D);
         norm_row_backward(D, dgated, dy, gated, stat, gain, false);
@@ -702,7 +708,7 @@ static inline int metric_refuses(const Config *c, int rows, Error *e) {
  *   sandwich   u = x + n3(MHSA(n1 x))    y = u + n4(FFN(n2 u))    Gemma 2's
  *              without n1 and n2 under --behind-only              OLMo 2's
  *
- * A final norm ends both stacks. Backward, as in chapter 4:
+ * A final norm ends both stacks. Backward, as in sink.c's chapter 4:
  *
  *          parallel                          sandwich
  *   du  =  dy                                dy + n2'^T FFN'^T n4'^T dy
@@ -873,7 +879,7 @@ static void muon_step(const Step *s, Tensor *t, real *M, real *scratch) {
 typedef struct Ablation {
   int what;              /* ABLATE_* */
   const int *column;     /* [B]: of each sequence, from 0, or -1 for * */
-  idx N;
+  idx N;                 /* rows of a sequence, x* among them */
   real *taken;           /* [B,H,N]: the weight that each row lost, or NULL */
 } Ablation;
 
@@ -921,15 +927,16 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *
  * A row attends to few keys. Two ways choose them.
  *
- * CHOSEN BY RANK, then any row of 3.6 over what is left:
+ * CHOSEN BY RANK, then any row of 3.6 over what is left. K and N are here the
+ * numbers of the flags:
  *
  *   --sparse-top K                        the K keys of the largest z_ij
  *   --sparse-top K --sparse-block N       K blocks of N keys: the query's own,
  *                                         and those of the largest mean of z_ij
- *                                         (MoBA, 2502.13189; NSA, 2502.11089,
- *                                         chooses so)
- *   .. --sparse-first                     token 1's block is one of the K
- *                                         (NSA's rule)
+ *                                         (MoBA, 2502.13189)
+ *   .. --sparse-first                     token 1's block is one of the K, as
+ *                                         in NSA (2502.11089), which scores
+ *                                         blocks by keys of its own, learned
  *
  * A row takes the mean over the keys that it sees. Of equal scores the earlier
  * key or block is chosen. The column * is no key and always stays. The choice
@@ -955,10 +962,10 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4),
  * g = (1, 1), dz = (1, -1). */
 
-/* The tau of x [n]: sum [x - tau]_+, or of its squares, is 1. Newton's steps
- * begin at max - 1, where the sum is 1 or more. The sum is convex in tau, so
- * every step ends at or below the root. x is taken from its largest, so that
- * nothing cancels. */
+/* The tau of x [n], less its largest: sum [x - max - tau]_+, or of its squares,
+ * is 1. Newton's steps begin at -1, where the sum is 1 or more. The sum is
+ * convex in tau, so every step ends at or below the root. Added to a large max
+ * tau would lose its digits, and n weights would sum to 1 +- n ulp(max) / 2. */
 static real threshold(idx n, const real *x, bool squares) {
   real top = vec_max(n, x), tau = -1;
   for (int turn = 0; turn < 100; turn++) {
@@ -975,15 +982,17 @@ static real threshold(idx n, const real *x, bool squares) {
       break;
     tau = next;
   }
-  return top + tau;
+  return tau;
 }
 
-/* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g. What is masked has 0. */
+/* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g; tau, as threshold has it,
+ * less the largest. What is masked has 0. */
 static void sparse_weights(const Config *c, idx n, const real *z, real tau,
                            real *a, real *deriv) {
   bool squares = c->sim == SIM_ENTMAX;
+  real top = vec_max(n, z);
   for (idx j = 0; j < n; j++) {
-    real above = (squares ? z[j] / 2 : z[j]) - tau;
+    real above = (squares ? (z[j] - top) / 2 : z[j] - top) - tau;
     if (above < 0) /* a NaN stays one */
       above = 0;
     a[j] = squares ? above * above : above;
@@ -992,7 +1001,7 @@ static void sparse_weights(const Config *c, idx n, const real *z, real tau,
   }
 }
 
-/* z becomes a; row_stat is tau. */
+/* z becomes a; row_stat is threshold's tau. */
 static real sparse_forward(const Config *c, idx n, real *z, real *spare) {
   bool squares = c->sim == SIM_ENTMAX;
   for (idx j = 0; j < n; j++)
@@ -1037,23 +1046,28 @@ static void sparse_mean(const Config *c, idx n, const real *w, real *da) {
     da[j] -= sum / g_sum;
 }
 
-/* The index of the largest finite one of n scores, or -1. */
+/* The index of the largest of n scores, or -1 if all are -infinity. A NaN must
+ * not be lost: it is larger than any number. */
 static idx best_of(idx n, const real *score) {
   idx best = -1;
   for (idx j = 0; j < n; j++)
-    if (score[j] != -INFINITY && (best < 0 || score[j] > score[best]))
+    if (score[j] != -INFINITY &&
+        (best < 0 || score[j] > score[best] || score[j] != score[j]))
       best = j;
   return best;
 }
 
-/* Masks all of a row's keys z [n], key lo on, but those of its K blocks.
- * `block` [n] is scratch: a block's score, -infinity once it is chosen. */
+/* Masks all of a row's keys z [n], key lo on, but those of its K blocks, which
+ * are single keys without --sparse-block. `block` [n] is scratch: a block's
+ * score, -infinity once it is chosen, or if the row sees no key of it. */
 static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
                      real *block) {
   idx size = c->sparse_block ? c->sparse_block : 1, from = at->lo / size;
   idx blocks = (at->lo + n - 1) / size - from + 1, own = at->i / size - from;
   idx first = c->sink_token / size - from;
   bool whole = c->sparse_block > 0;
+  if (c->sparse_top >= blocks)
+    return; /* all that it sees */
   for (idx s = 0; s < blocks; s++) {
     idx lo = (from + s) * size - at->lo, hi = at_most(lo + size, n), seen = 0;
     real sum = 0;
@@ -1081,14 +1095,17 @@ static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
 }
 
 /* ----------
- * 11  The seams of sink.c */
+ * 11  The seams of sink.c
+ *
+ * late_NAME is for the seam NAME, of which sink.h (Seams) says what it is given
+ * and what it does; more_setup puts in those that a model needs. */
 
 static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
                         real *z, real *y) {
   const Config *c = &m->c;
   if (a->hide)
     a->hide(a, at->l, at->b, at->i, at->lo, n, z + 1);
-  y[0] = 0; /* n_i, for the backward too */
+  y[0] = 0; /* n_i if a row below needs it; the backward reads it here */
   if (c->gain || c->shift || c->extra == EXTRA_LOGN)
     y[0] = (real)keys_shown(n, z + 1);
   if (c->extra == EXTRA_LOGN)
@@ -1316,7 +1333,7 @@ static int more_resolve(Config *c, Error *e) {
                 "sigmoid, or --normalizer sum");
   if (config_clips(c) && !sum)
     return fail(e, 2,
-                "--clip-low and --clip-high need weights that sum to 1. "
+                "--clip-low and --clip-high need weights divided by a sum. "
                 "Try: --normalizer sum");
   if (config_clips(c) && config_thresholds(c))
     return fail(e, 2,
@@ -1412,9 +1429,10 @@ static void more_dump(struct Dump *d) {
  * 12  What these and other later rows make of the states of a repeated token:
  *     `check later`
  *
- * Section 7.2's rule for them. Gates, norms and caps act on each token alone,
- * or on a score, and leave a row's sum; a logit, a clip and a softmax that can
- * be 0 do not. */
+ * Section 7.2's rule for them. Gates, norms, factors and caps act on each token
+ * alone, or on a score, and leave a row's sum; over chosen keys, or those above
+ * a threshold, it is 1 still. An extra column, a clip, softpick and a Z that is
+ * no sum change it, and another first token gets another share. */
 static const char *const LATER_EQUAL_SUMS[] = {
   "--place parallel", "--place sandwich --norm dyt",
   "--soft-cap 2 --score-scale logn --score-bias learned", "--gate head --xsa",

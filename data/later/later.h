@@ -4,7 +4,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The rows are defined in later.c. A model without any of them is the paper's:
- * more_setup then leaves every seam (sink.h, Seams) as it is. */
+ * of the seams (sink.h, Seams) more_setup then fills in tensors, lacks, room,
+ * step_room and step alone, and these add nothing to it. */
 #ifndef LATER_H
 #define LATER_H
 #include <stdbool.h>
@@ -100,7 +101,8 @@ static void more_dump(struct Dump *d);
    "beyond: clipped softmax (2306.12929)", "", ""}, \
   {"null-logit", "--extra logit --extra-logit 4", \
    "beyond: off-by-one, its 0 made 4", "", ""}, \
-  {"softmax-n", "--extra logn", "beyond: softmax_n (softmax1, 2023)", "", ""}, \
+  {"softmax-n", "--extra logn", "beyond: softmax_n (2023), its n made n_i", \
+   "", ""}, \
   {"soft-cap", "--soft-cap 50", "beyond: Gemma 2 (2408.00118)", "", ""}, \
   {"scalable-softmax", "--score-scale logn", "beyond: SSMax (2501.19399)", \
    "", ""}, \
@@ -123,7 +125,7 @@ static void more_dump(struct Dump *d);
    "beyond: NSA's first block (2502.11089)", "", ""}, \
   {"sparsemax", "--sim sparsemax", "beyond: sparsemax (1602.02068)", "", ""}, \
   {"entmax", "--sim entmax", "beyond: 1.5-entmax (1905.05702)", "", ""}, \
-  {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", \
-   "", ""},
+  {"sink-token-4", "--sink-token 4", \
+   "beyond: 4; StreamingLLM (2309.17453) learns 1", "", ""},
 
 #endif

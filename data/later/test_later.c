@@ -1,7 +1,7 @@
-/* test_later.c - the tests of what is not the paper's: the rows of sink.c that
- * it does not have, each from its definition, by identities and by numbers
- * worked by hand. Their gradients and forms are held with all others in
- * data/check/test_rows.c, by its axes.
+/* test_later.c - the tests of what is not the paper's: the rows of later.c,
+ * each from its definition, by identities and by numbers worked by hand. Some
+ * bounds are for the double build alone. Their gradients and forms are held
+ * with all others in data/check/test_rows.c, by its axes.
  *
  *     cc -O2 -DSINK_DOUBLE data/later/test_later.c -o test_later -lm &&
  *     ./test_later
@@ -48,21 +48,21 @@ static void null_logit__gate(Test *t) {
 }
 
 /* z = (log 3, 0, - log 3, 1e4) under a cap of 2: tanh(log(3) / 2) = (3 - 1) /
- * (3 + 1), so y = (1, 0, -1, 2). Four keys, c_h = 3 and b_h = 0.25 make it 3
- * log(4) y + 0.25, and dz = (1, 2, 4, 8) gives dc_h = log(4) (1 - 4 + 16), db_h
+ * (3 + 1), so y = (1, 0, -1, 2). Four keys, c_h = 3 and f_h = 0.25 make it 3
+ * log(4) y + 0.25, and dz = (1, 2, 4, 8) gives dc_h = log(4) (1 - 4 + 16), df_h
  * = 15. What is masked stays out of everything. */
 static void before_sim__by_hand(Test *t) {
-  real c_h[] = {9, 3}, b_h[] = {9, (real)0.25}, three = (real)log(3);
+  real c_h[] = {9, 3}, f_h[] = {9, (real)0.25}, three = (real)log(3);
   real z[] = {three, 0, -three, (real)1e4, -(real)INFINITY}, y[5];
-  real dz[] = {1, 2, 4, 8, 0}, dc_db[] = {0, 0};
+  real dz[] = {1, 2, 4, 8, 0}, dc_df[] = {0, 0};
   const Config c =
       config_of(t, "--soft-cap 2 --score-scale logn --score-bias learned");
-  const Layer w = {.cscale = {.w = c_h}, .sbias = {.w = b_h}};
+  const Layer w = {.cscale = {.w = c_h}, .sbias = {.w = f_h}};
   const double g = 3 * log(4);
   const double to[] = {g + 0.25, 0.25, 0.25 - g, 2 * g + 0.25, -INFINITY};
   const double back[] = {0.75 * g, 2 * g, 3 * g, 0, 0};
   scores_forward(&c, &w, 1, 4, 5, z, y);
-  scores_backward(&c, &w, 1, 4, 5, dz, y, dc_db);
+  scores_backward(&c, &w, 1, 4, 5, dz, y, dc_df);
   for (int j = 0; j < 5; j++) {
     if (j < 4)
       within(t, (double)z[j], to[j], 16 * REAL_EPS, "score %d", j);
@@ -70,8 +70,8 @@ static void before_sim__by_hand(Test *t) {
   }
   fact(t, z[4] == -INFINITY && y[4] == 0, "a masked key has score %g",
        (double)z[4]);
-  within(t, (double)dc_db[0], 13 * log(4), 64 * REAL_EPS, "dc_h");
-  within(t, (double)dc_db[1], 15, 0, "db_h");
+  within(t, (double)dc_df[0], 13 * log(4), 64 * REAL_EPS, "dc_h");
+  within(t, (double)dc_df[1], 15, 0, "df_h");
 }
 
 /* How a model of c makes weights of a row. */
@@ -82,7 +82,7 @@ static const RowKind *kind_of(Test *t, const Config *c) {
 }
 
 /* A row by its flags, forward and backward, in both forms. Its first column is
- * *, masked unless it is given; the others come first in what is returned. */
+ * *: z[0] where `star`, else masked, and then left out of what is returned. */
 typedef struct Row { real a[8], deriv[8], dlogz[8], m[8]; } Row;
 static Row row_of(Test *t, const char *flags, int n, bool star,
                   const double *z) {
@@ -181,7 +181,12 @@ static void row__by_hand(Test *t) {
     {"--sim relu --normalizer clamp", 2, 0, {0.5, -3}, {0.5, 0}, {1, 0}, {0},
      {1, 0}},
     {"--sim identity --normalizer count", 2, 0, {3, -1}, {1.5, -0.5},
-     {0.5, 0.5}, {0}, {0.75, 0.25}}};
+     {0.5, 0.5}, {0}, {0.75, 0.25}},
+    /* tau = 1/4; tau = 0 */
+    {"--sim sparsemax", 4, 0, {1, 0.5, -inf, 0}, {0.75, 0.25, 0, 0},
+     {1, 1, 0, 0}, {0}, {0.75, 0.25, 0, 0}},
+    {"--sim entmax", 4, 0, {1.6, 1.2, -inf, -0.1}, {0.64, 0.36, 0, 0},
+     {0.8, 0.6, 0, 0}, {0}, {0.64, 0.36, 0, 0}}};
   EACH (i, ROWS)
     row_compare(t, i, &ROWS[i]);
 }
@@ -205,19 +210,27 @@ static void softpick__small_scores(Test *t) {
 static void row__nan(Test *t) {
   static const char *const FLAGS[] = {"--sim softpick", "--sim rectified",
                                       "--sim relu",
-                                      "--sim relu --normalizer count"};
+                                      "--sim relu --normalizer count",
+                                      "--sim sparsemax", "--sim entmax"};
   EACH (k, FLAGS) {
     const Config c = config_of(t, "%s", FLAGS[k]);
     const RowKind *kind = kind_of(t, &c);
-    real z[] = {-(real)INFINITY, -1, (real)NAN, -2}, m[4], spare[4];
+    const real of[] = {-(real)INFINITY, -1, (real)NAN, -2};
+    real z[4], again[4], m[4], spare[4], deriv[4], dlogz[4];
+    copy(z, of, 4);
     const real row_stat = kind->forward(&c, 4, z, spare);
+    kind->backward(&c, 4, of, row_stat, again, deriv, dlogz);
     kind->metric(&c, 4, z, kind->normalizer(&c, row_stat), m);
-    fact(t, isnan((double)z[2]) && isnan((double)m[2]), "%s: no NaN", FLAGS[k]);
+    fact(t,
+         isnan((double)z[2]) && isnan((double)m[2]) &&
+             isnan((double)again[2]),
+         "%s: no NaN", FLAGS[k]);
   }
 }
 
-/* 1.3 a - 0.1, cut at 0 and 1; there the gradient is 0, and at the very border
- * still 1.3. The first column stands for a masked key. */
+/* 1.3 a - 0.1, cut at 0 and 1: what is cut has gradient 0. Under --clip-high 2
+ * weights lie at 0 and 1 themselves, and have the gradient 2, the slope. The
+ * first column stands for a masked key. */
 static void row_clip__by_hand(Test *t) {
   const Config c = config_of(t, "--clip-low -0.1 --clip-high 1.2");
   const Config none = config_of(t, "");
@@ -245,8 +258,7 @@ static void row_clip__by_hand(Test *t) {
 }
 
 /* A bias of -99 leaves softpick, rectified and relu no score above 0 from
- * the start: no weight, no NaN, and nothing to learn from. The values alone
- * do not care. */
+ * the start: no weight, no NaN, and nothing to learn from, W_V included. */
 static void gradients__dead_heads(Test *t) {
   static const char *const DEAD[] = {"l0.wq", "l1.wk", "l0.sbias", "l1.cscale",
                                      "l0.wv"};

@@ -21,7 +21,10 @@
  * Onsets at other thresholds than SHOWS are read from the curve, curve_times_1,
  * so no run was made for them. It has every look of a budget of 12M tokens,
  * every second of 24M, every fourth of 51M; HOLDS of those in a row find it. A
- * run that ended before is censored there. Half-rise: the first of HOLDS looks
+ * run that ended before is censored there. One that its own onset at 2 ended
+ * (+until, +rise) has no independent end, as the laws take it to be: so at 3
+ * they describe, and test nothing. A run with fewer than 8 of these looks says
+ * nothing but at 2. Half-rise: the first of HOLDS looks
  * half way from even to the plateau, which is the mean of the last quarter of
  * the looks; only of a run that went on to 1.9 times its onset or more.
  */
@@ -46,7 +49,8 @@ static double context_of(const char *flags) {
 }
 
 /* How many tokens a row draws its first from, and whether they are ordinary
- * ones, drawn evenly; `text` draws from all. NAN: it draws none. */
+ * ones, drawn evenly; `text` draws from all of tokenizer.bin, which every row
+ * of the item has. NAN: it draws none. */
 static double drawn_from(const Results *r, int row, bool *ordinary) {
   char word[32];
   flag_word(word, r->x->row[row].flags, "--first-tokens ");
@@ -141,7 +145,7 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
  *   N bent   5   1, log N, max(0, log N - log N*), with N* in steps of a
  *                quarter of an octave
  *   line     3   t0 + c N: 1, log(1 + N c / t0), the coefficient of the second
- *                being 1
+ *                being 1, with c / t0 in steps of a quarter of an octave
  *   q        3   1, log q
  *   q, N     4   1, log q, log N
  *
@@ -149,7 +153,8 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
  * over the least of them; by `foretells`, the log likelihood of the rows first-
  * by a law that is fitted without them; and by `row out`, where each row in
  * turn is foretold by the law fitted to the others. More is better of these
- * two; a run that the law holds for impossible costs MOST_LOST at the most.
+ * two; a run that the law holds for impossible costs MOST_LOST at the most. All
+ * leave out log sqrt(2 pi) an onset, which is the same for every law.
  */
 enum { LAW_NONE, LAW_N, LAW_BENT, LAW_LINE, LAW_Q, LAW_Q_N, LAWS, PLANE = 3 };
 static const char *const LAW_NAMES[LAWS] = {
@@ -238,7 +243,26 @@ static double plane_look(Climb *c, const Plane *l, const Seen *s,
   return sum;
 }
 
-/* At a given place; false where the runs do not determine it. */
+/* The points that differ to a law, to a line in N, where there are onsets. */
+static int plane_points(const Plane *l, const Seen *s, const bool *but) {
+  const int K = LAW_TERMS[l->kind] + (l->kind == LAW_LINE);
+  int points = 0;
+  for (int i = 0; i < s->n; i++) {
+    double own[PLANE], other[PLANE];
+    bool is = !(but && but[i]) && !s->censored[i];
+    plane_terms(l, s->N[i], s->q[i], own);
+    for (int k = 0; k < i && is; k++) {
+      plane_terms(l, s->N[k], s->q[k], other);
+      is = (but && but[k]) || s->censored[k] ||
+           memcmp(own, other, (size_t)K * sizeof *own);
+    }
+    points += is;
+  }
+  return points;
+}
+
+/* At a given place; false where the runs do not determine it: too few onsets,
+ * or at too few points. */
 static bool plane_fit_at(Plane *l, const Seen *s, const bool *but) {
   const int K = LAW_TERMS[l->kind];
   double p[PLANE + 1] = {0}, mean = 0, gain = 1;
@@ -249,7 +273,7 @@ static bool plane_fit_at(Plane *l, const Seen *s, const bool *but) {
       mean += s->y[i] - plane_offset(l, s->N[i]);
       onsets++;
     }
-  if (onsets <= K)
+  if (onsets <= K || plane_points(l, s, but) < K + (l->kind == LAW_LINE))
     return false;
   p[0] = mean / onsets;
   p[K] = 1;
@@ -387,7 +411,7 @@ static void plane_interval(const Plane *l, const Seen *s, int k, double *low,
 /* -----------------------------------------------------------------------------
  * 3  Tables */
 
-/* "1.66M N^0.12 [0.02, 0.22] q^-1.33 [..]". */
+/* "1.66M q^-1.33 [..] N^0.12 [0.02, 0.22]". */
 static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
   static const char *const names[LAWS][PLANE] = {
     [LAW_N] = {"", "N"},
@@ -433,7 +457,9 @@ static void plane_cells(Cell *cell, const Plane *l, int kind, const Seen *s,
   snprintf(cell[2], CELL, "%.1f", plane_aicc(l, s->n) - least);
   if (new && plane_fit(&old, s, kind, s->new))
     snprintf(cell[3], CELL, "%.1f", plane_foretells(&old, s, s->new));
-  snprintf(cell[4], CELL, "%.1f", plane_row_out(s, kind));
+  const double out = plane_row_out(s, kind);
+  if (!isnan(out))
+    snprintf(cell[4], CELL, "%.1f", out);
   snprintf(cell[5], CELL, "%.2f", l->sigma);
 }
 
@@ -563,9 +589,12 @@ static const struct {
   {"onset-64", "first-q50-16", 2},
   {"onset-256", "first-q20-16", 2}};
 
-/* What is said of a pair; far: it differs by more than it may. */
+/* What is said of a pair; far: it differs by more than it may, for certain even
+ * where it is open. */
 static const char *pair_says(const Results *r, int a, int b, bool open,
                              bool far) {
+  if (open && far)
+    return ": beyond it, but not judged, since a run is censored";
   if (open)
     return ", not judged: a run is censored";
   if (!far)
@@ -575,12 +604,16 @@ static const char *pair_says(const Results *r, int a, int b, bool open,
   return ": beyond it so far";
 }
 
-/* The pairs, a line each. Returns how many are judged; *beyond: those that
- * differ by more than they may. */
-static int firstness_pairs(Bytes *out, const Results *r, bool markdown,
-                           int *beyond, Error *e) {
-  int n = 0, told = 0;
-  *beyond = 0;
+/* How many pairs are judged, and how many of these differ by more than they
+ * may; the same of those that a censored run keeps from being judged. */
+typedef struct PairCounts {
+  int judged, beyond, open, open_beyond;
+} PairCounts;
+
+/* The pairs, a line each. */
+static PairCounts firstness_pairs(Bytes *out, const Results *r, bool markdown,
+                                  Error *e) {
+  PairCounts all = {0};
   for (size_t i = 0; i < sizeof MATCHED / sizeof *MATCHED && !e->status; i++) {
     const int a = experiments_row(r->x, MATCHED[i].a);
     const int b = experiments_row(r->x, MATCHED[i].b);
@@ -595,26 +628,27 @@ static int firstness_pairs(Bytes *out, const Results *r, bool markdown,
     /* a bound above the other mean makes the ratio a bound as well */
     const bool bound = (x < 0 && -x >= fabs(y)) || (y < 0 && -y >= fabs(x));
     const bool open = x < 0 || y < 0;
-    const bool far = !open && ratio > MATCHED[i].most;
-    if (!told++)
+    const bool far = (!open || bound) && ratio > MATCHED[i].most;
+    if (!all.judged && !all.open)
       bytes_print(out, e,
                   "\nThese onsets are predicted to lie near each other:\n%s",
                   markdown ? "\n" : "");
-    *beyond += far;
-    n += !open;
+    all.judged += !open;
+    all.beyond += far && !open;
+    all.open += open;
+    all.open_beyond += far && open;
     bytes_print(out, e, "%s%s %s, %s %s: %s%.2f times, of at most %.1f%s\n",
                 markdown ? "- " : "", MATCHED[i].a, one, MATCHED[i].b, other,
                 bound ? ">" : "", ratio, MATCHED[i].most,
                 pair_says(r, a, b, open, far));
   }
-  return n;
+  return all;
 }
 
 /* Item firstness: its rows, the laws at three thresholds, and the pairs. */
 static int firstness_text(Bytes *out, const Results *r, const Item *item,
                           bool markdown, Error *e) {
   Bytes line = {0};
-  int beyond;
   firstness_rows(out, r, item, markdown, e);
   for (int at = AT_1_5; at <= AT_3; at++)
     firstness_laws(out, r, item, at, markdown, e);
@@ -623,11 +657,13 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item,
               "A law gives the median of a lognormal onset; a run without a "
               "sink counts as later (firstness.c). numbers: how many are "
               "fitted. predicts: the log likelihood of the rows first- by the "
-              "law fitted without them; a row out: of each row by the others'. "
-              "More is better of these two. half-rise: half way from even to "
-              "the mean of the last quarter.");
+              "law fitted without them; a row out: of each row by the others', "
+              "both but for a constant. More is better of these two. At 3 many "
+              "runs were ended by their own onset at 2, which the laws take "
+              "for chance. half-rise: half way from even to the mean of the "
+              "last quarter.");
   wrapped(out, 0, WIDTH, "", &line, e);
-  firstness_pairs(out, r, markdown, &beyond, e);
+  firstness_pairs(out, r, markdown, e);
   bytes_free(&line);
   return e->status;
 }
@@ -728,9 +764,9 @@ static int large_text(Bytes *out, const Results *r, const Item *item,
   if (!e->status) {
     g.rows = kept;
     bytes_print(out, e,
-                "\nBy how much each holds in its own direction. The small "
-                "model's first token is the fixed one,\nthe larger one's is "
-                "one of 16.\n\n");
+                "\nBy how much each holds in its own direction. The larger "
+                "model's first token is one of 16,\nas the small one's of "
+                "prefix-shifts; in the others the small one's is fixed.\n\n");
     grid_show(&g, out, markdown, e);
   }
   free(g.cell);

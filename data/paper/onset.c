@@ -429,12 +429,12 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
  * The 95 % interval of a number is that of its profile likelihood: all values
  * for which the best choice of the others, N* among them, comes within
  * n/2 log(1 + t^2 / nu) of the top. n counts the runs, nu is n less the law's
- * numbers, and t is Student's quantile at nu. For one power without censored
- * runs that is Student's interval itself. In simulated samples of 24 runs with
- * a bend it holds a slope 94 times in 100, with chi^2's 3.84 for n log(..) 91
- * times. It is endless where only censored runs bound it. One sigma serves all
- * N, and all runs are taken to be independent, though those of one seed share
- * its start and its order of data.
+ * numbers but sigma (2, with a bend 4), and t is Student's quantile at nu. For
+ * one power without censored runs that is Student's interval itself. In
+ * simulated samples of 24 runs with a bend it holds a slope 94 times in 100,
+ * with chi^2's 3.84 for n log(..) 91 times. It is endless where only censored
+ * runs bound it. One sigma serves all N, and all runs are taken to be
+ * independent, though those of one seed share its start and its order of data.
  *
  * One power, or a change of slope? Against one power stands
  *
@@ -727,8 +727,9 @@ static bool law_choose(Law *l, Law *bent, const Sample *s) {
   return 2 * (bent->likelihood - l->likelihood) >= CHI_2;
 }
 
-/* What a law says of N: the tokens of the median run, their 95 % interval, and
- * that of one run; sigma and N* as they were found. */
+/* What a law says of N: the tokens of the median run; their 95 % interval, for
+ * which sigma and N* are fitted anew; and that of one run, which adds sigma as
+ * it was found. */
 typedef struct Foretold {
   double tokens, low, high, run_low, run_high;
 } Foretold;
@@ -779,8 +780,10 @@ static int run_onset(const Results *r, int row, int seed, int what,
   return censored == 1 ? -1 : 0;
 }
 
-/* Of how many tokens a row draws the first, and whether evenly; of `text`, and
- * of natural text, as many as are drawn so evenly. NAN: no run has said yet. */
+/* Of how many tokens a row draws the first, and whether its flag says so (that
+ * of N^POWER does, though it draws unevenly: no law is fitted to such rows); of
+ * `text`, and of natural text, as many even ones as are as uncertain. NAN: no
+ * run has said yet. */
 static double row_first(const Results *r, int row, bool *even) {
   static const char flag[] = "--first-tokens ", other[] = "--tokenizer ";
   const Row *rows = r->x->row;
@@ -914,7 +917,8 @@ static int onset_columns(Grid *g, const Results *r, const Item *item, int c) {
 }
 
 /* The runs that a law is fitted to: those whose rows are named for their
- * number, onset-16. What is foretold is none of these. */
+ * number, onset-16. What is foretold is none of these. A run that is not there,
+ * or has diverged, is left out; the table counts those that are in. */
 static void sample_of(Sample *s, const Results *r, const Item *item, int what) {
   *s = (Sample){0};
   for (int i = 0; i < item->count; i++) {

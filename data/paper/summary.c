@@ -105,7 +105,10 @@ static const char *claim_fair(const Results *r, const Claim *c) {
       row_mean(r, row[0], "tokens") - row_mean(r, row[1], "tokens");
   if (tokens != 0 && !isnan(tokens))
     return "tokens";
-  return fabs(loss_gap(r, row)) > EQUAL_LOSS ? "loss" : "yes";
+  const double gap = loss_gap(r, row);
+  if (row[1] >= 0 && isnan(gap))
+    return "not known";
+  return fabs(gap) > EQUAL_LOSS ? "loss" : "yes";
 }
 
 /* -----------------------------------------------------------------------------
@@ -417,7 +420,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     "Tokens *absent* from the text:",
     "The *commonest* tokens:",
     "Neighbours in frequency (second of a q: half rarer, half commoner):",
-    "Tokens of a share of the text, or all, drawn evenly or by frequency:",
+    "Of a share of the text, evenly or by frequency:",
     "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
   int shown = 0;
@@ -452,7 +455,7 @@ static void first_laws(Bytes *out, const Results *r, const Item *item,
   Seen *s = grab(1, sizeof *s, e);
   Bytes line = {0};
   Plane law[LAWS];
-  int best = -1, beyond = 0;
+  int best = -1;
   bool is[LAWS] = {false};
   if (!e->status)
     seen_of(s, r, item, AT_2);
@@ -477,12 +480,13 @@ static void first_laws(Bytes *out, const Results *r, const Item *item,
     bytes_print(&line, e, ".");
     wrapped(out, 2, PAGE, "- ", &line, e);
   }
-  const int pairs = firstness_pairs(&line, r, true, &beyond, e);
-  if (pairs)
+  const PairCounts near = firstness_pairs(&line, r, true, e);
+  if (near.judged)
     bytes_print(out, e,
-                "- Of %d pairs of rows that books/firstness.txt predicts to "
-                "lie near each other %d do so far.\n",
-                pairs, pairs - beyond);
+                "- Of %d pairs of rows that were predicted to lie near each "
+                "other %d do. Censored besides: %d, %d of them beyond.\n",
+                near.judged, near.judged - near.beyond, near.open,
+                near.open_beyond);
   free(s);
   bytes_free(&line);
 }
@@ -493,9 +497,9 @@ static void given_told(Bytes *out, const Results *r, Error *e) {
   Bytes line = {0};
   bool any = false;
   bytes_print(&line, e,
-              "A null place, whose weight does nothing, is used early where it "
-              "is given; token 1 and a sink token become one. Onsets with N = "
-              "1, N = 256 and on natural text:");
+              "Onsets at the null place, whose weight does nothing, in million "
+              "tokens, with N = 1, N = 256 and on natural text; token 1 and a "
+              "sink token have to become one, the others are given:");
   for (int k = 0; k < NULLS; k++) {
     double mean[3];
     int is[3], row;
@@ -527,11 +531,11 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
               "Training draws the first token from N tokens. q is the "
               "geometric mean of P(first | token): how well a token shows that "
               "it is first. The numbers are million tokens until alpha_1 is 2 "
-              "times that of rows that share evenly, geometric means over "
-              "seeds; > is a bound. ");
+              "times that of rows that share evenly, geometric means over 1 to "
+              "3 seeds; > is a bound. ");
   if (done < needed)
     bytes_print(&line, e,
-                "Of other than ordinary tokens %d of %d runs are there.", done,
+                "Of other tokens than ordinary %d of %d runs are in.", done,
                 needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,
@@ -713,6 +717,15 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
   bytes_print(out, e, "\n");
   for (int place = 0; place < PLACES_OF; place++)
     unseen[place] = remedies_at(out, r, &x->item[at], place, softmax, e);
+  int absent = 0;
+  for (int i = 0; i < x->item[at].count; i++) {
+    const int row = x->shown[x->item[at].from + i].row;
+    absent += !strncmp(x->row[row].name, "fixed-", 6) &&
+              isnan(row_mean(r, row, "times_1"));
+  }
+  if (absent)
+    bytes_print(out, e, "- Without a number, not run or diverged: %d.\n",
+                absent);
   if (unseen[IN_OTHERS])
     bytes_print(out, e,
                 "- Of %d of the `other tokens` the diagonal, a token's weight "
@@ -772,10 +785,10 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "`it` is the sink. `yes`: reproduced, by a rule that was written "
               "down first. `weaker`: in the paper's direction, but less than "
               "asked. `no`: not reproduced. 3M and 9M are tokens of books. "
-              "Fair: `loss`: the losses of both sides differ by more than 0.05 "
-              "nats. `control`: rows without a sink may show it too. `yes`: "
-              "none of these. Another word is the verdict of the claim asked "
-              "again fairly.");
+              "Fair: `loss`: the two losses differ by more than 0.05 "
+              "nats. `tokens`: one side has read more. `control`: rows without "
+              "a sink may show it too. `yes`: none of these. Another word is "
+              "the verdict of the claim asked again fairly.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);
@@ -785,7 +798,8 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "names (2, or k*: `*`); `.`: there is none; `*` behind the "
               "paper's: on proxy scores, ~: second-hand. Spread is the "
               "standard deviation over seeds, where it shows. The gap is the "
-              "first row's loss less the other's.");
+              "first row's loss less the other's. Claims on windows compare "
+              "rows that see the same keys, not these alphas.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,

