@@ -831,6 +831,27 @@ static void plane_fit__line(Test *t) {
   within(t, plane_at(&l, log(16), 0), log(3.6e6), 0.05, "at N = 16");
 }
 
+/* Runs at one or two points determine no law with more terms. */
+static void plane_fit__few_points(Test *t) {
+  static const double N[] = {0, 4}, Q[] = {-0.02, -0.76};
+  static const bool FITS[][LAWS] = {
+      {[LAW_NONE] = true},
+      {[LAW_NONE] = true, [LAW_N] = true, [LAW_LINE] = true, [LAW_Q] = true}};
+  for (int points = 1; points <= 2; points++)
+    for (int law = 0; law < LAWS; law++) {
+      Seen s = {.n = 6};
+      Plane l;
+      Rng rng = {5};
+      for (int i = 0; i < s.n; i++) {
+        s.N[i] = N[i % points];
+        s.q[i] = Q[i % points];
+        s.y[i] = 14 + s.N[i] / 4 + 0.1 * rng_normal(&rng);
+      }
+      fact(t, plane_fit(&l, &s, law, NULL) == FITS[points - 1][law],
+           "%d points, law %s", points, LAW_NAMES[law]);
+    }
+}
+
 /* A run in SCRATCH: onsets in million tokens, 0 for none looked for, below 0
  * censored there. */
 static void leave_run(const Experiments *x, const char *row, int seed,
@@ -1121,6 +1142,7 @@ static void measure_cache__one_block(Test *t) {
   RUNS(seen_open__anywhere), RUNS(watch_places__by_configuration), \
   RUNS(first_q__by_hand), RUNS(flag_word__last), RUNS(curve_onset__by_hand), \
   RUNS(plane_fit__as_law_fit), RUNS(plane_fit__tells), RUNS(plane_fit__line), \
+  RUNS(plane_fit__few_points), \
   RUNS(firstness_text__by_hand), RUNS(measure_cache__one_block), \
   RUNS(measure_onset__by_hand), RUNS(log_above__known), \
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), \
