@@ -188,7 +188,7 @@ static const LaterFact LATER_ROWS[] = {
    "--window 5 --window-period 6 --window-offset 5 --window-others 1 "
    "--rope-local 10000 --rope-base 1000000"},
   {"gemma3", "`_sliding_window_pattern`: 3, `layer_types`: null",
-   "--window-period 3 --window-offset 2 --window-others 1"},
+   "--window-period 6 --window-offset 5 --window-others 1"},
   {"gemma3",
    "`rope_parameters`: null, "
    "`rope_scaling`: {`rope_type`: `linear`, `factor`: 8}",
@@ -338,6 +338,12 @@ static const char *const LATER_KEYS[] = {
   "gemma3-image rope_scaling {`type`:`linear`,`factor`:2} |type linear alone",
   "gemma3 rope_parameters {`type`:`linear`,`factor`:2} |type to be null",
   "olmo3 rope_parameters {`factor`:2,`full_attention`:{}} |factor to be null",
+  ("olmo3 rope_parameters {`original_max_position_embeddings`:16,"
+   "`full_attention`:{}} |rope_parameters.original_max_position_embeddings"),
+  ("olmo3 rope_parameters {`attention_factor`:2,`full_attention`:{}} "
+   "|attention_factor to be null"),
+  ("olmo3 rope_parameters {`full_attention`:{`truncate`:false}} "
+   "|full_attention.truncate to be"),
   "gpt_oss model_type `llama` |found layer_types",
   "gpt_oss rope_parameters null |of type yarn or"};
 

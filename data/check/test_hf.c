@@ -1956,7 +1956,7 @@ static void hf__llama2c_refuses(Test *t) {
     sink_fails(t, MAKE_Y, 1, TEXTS[i][1]);
   }
   sink_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1,
-             "none/config.json: ");
+             "found none. Try: check the path");
   fact(t, file_missing(SCRATCH "/y.model"), "something was written");
 }
 
@@ -3098,6 +3098,14 @@ static const struct {
    OF_OWN},
   {{.cuts = METASPACE(""), .model = "`byte_fallback`: true,"},
    "expected a token for every byte"},
+  {{.normalizer = "{`type`: `Sequence`, `normalizers`: [" PREPEND ", "
+    "{`type`: `Replace`, `pattern`: {`String`: ` `}, `content`: `" SIGN "`}]}",
+    .cuts = "{`type`: `Sequence`, `pretokenizers`: [{`type`: `Split`, "
+    "`pattern`: {`String`: ` `}, `behavior`: `MergedWithPrevious`}, "
+    BYTE_LEVEL("") "]}", .model = "`byte_fallback`: true,"}, OF_OWN},
+  {{.cuts = METASPACE(", `prepend_scheme`: `always`, "
+                      "`add_prefix_space`: false"),
+    .model = "`byte_fallback`: true,"}, OF_OWN},
   {{.post = "{`type`: `RobertaProcessing`}"},
    "post_processor `RobertaProcessing`"},
   {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OF_OWN},
@@ -3113,6 +3121,8 @@ static const struct {
   {ONE_MORE("258", "</s>", "`lstrip`: true"), "lstrip"},
   {ONE_MORE("258", "</s>", "`rstrip`: true"), "rstrip"},
   {ONE_MORE("258", "</s>", "`single_word`: true"), "single_word"},
+  {ONE_MORE("258", " ", "`lstrip`: true, `rstrip`: true, " RAW),
+   "no white space"},
   {ONE_MORE("256", "</s>", RAW), "of id 256, found `he` and `</s>`."},
   {ONE_MORE("258", "he", RAW), "found 256 and 258 alike"},
   {{.merges = "[1]"}, "is not a pair"},

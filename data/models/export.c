@@ -52,6 +52,12 @@ static int flags_refused(const Settings *s, const char *name, Error *e) {
 static int llama_refuses(const Settings *s, const char *name, Error *e) {
   const Config *c = &s->model;
   char text[PATH_ROOM];
+  /* before --score-divisor, which YaRN sets */
+  if (c->rope_scaling >= ROPE_YARN)
+    return fail(e, 1,
+                "%s: export cannot write --rope-scaling %s. Try: a model "
+                "trained without it",
+                name, if_long(c) ? "longrope" : "yarn");
   if (flags_refused(s, name, e))
     return e->status;
   option_text(option_find("act", MODEL), s, text, sizeof text);
@@ -71,11 +77,6 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
                 "%s: transformers needs --heads that divide --dim, found %d "
                 "and %d. Try: a model trained with such heads",
                 name, c->heads, c->dim);
-  if (c->rope_scaling >= ROPE_YARN)
-    return fail(e, 1,
-                "%s: export cannot write --rope-scaling %s. Try: a model "
-                "trained without it",
-                name, if_long(c) ? "longrope" : "yarn");
   if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
     return fail(e, 1,
                 "%s: transformers divides by --rope-low, which must be above "

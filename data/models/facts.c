@@ -157,13 +157,29 @@ static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
   return text;
 }
 
+/* Of these keys, apart by |, the one whose value v is; the first where v is
+ * none's. */
+static const char *fact_named(const Facts *f, const char *keys,
+                              const JsonValue *v) {
+  char one[128];
+  for (const char *at = keys; v && *at; at += *at == '|') {
+    const int n = (int)strcspn(at, "|");
+    snprintf(one, sizeof one, "%.*s", n, at);
+    if (fact_at(f, one) == v)
+      return at;
+    at += n;
+  }
+  return keys;
+}
+
 static int fact_fails(const Facts *f, const char *keys, const char *expected,
                       const JsonValue *v) {
   char text[64];
+  const char *key = fact_named(f, keys, v);
   return fail(f->e, 1,
               "%s: expected %.*s to be %s, found %s. Try: another model; no "
               "other value is supported",
-              f->j->name, (int)strcspn(keys, "|"), keys, expected,
+              f->j->name, (int)strcspn(key, "|"), key, expected,
               shown(f, v, text));
 }
 
@@ -324,7 +340,9 @@ static void refuse_yarn(const Facts *f) {
  * YaRN's angles ask for head_dim and the context. */
 enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
-  /* letters of FAMILIES; behind a ! all but these, * for all */
+  /* letters; behind a ! all but these, * for all: gpt2 g, gpt_neox n, opt o,
+   * llama l, mistral m, jamba j, qwen2 q, qwen3 w, gemma f, gemma2 a, gemma3
+   * and gemma3_text b, phi3 p, olmo2 c, olmo3 d, gpt_oss e (FAMILIES) */
   const char *families;
   const char *keys;            /* apart by |, as fact_at reads them */
   int what;

@@ -294,9 +294,10 @@ static void gemma2_more(const Facts *f) {
 }
 
 static void gemma3_more(const Facts *f) {
-  static const char PATTERN[] =
-      "sliding_window_pattern|_sliding_window_pattern";
-  const int period = (int)fact_value(f, PATTERN, 6, 1, 1024, true);
+  const int period = (int)fact_value(f, "sliding_window_pattern", 6, 1, 1024,
+                                     true);
+  /* which the library writes beside layer_types and does not read */
+  fact_at(f, "_sliding_window_pattern");
   local_base(f, SLIDING("rope_theta") "|rope_local_base_freq", "10000");
   /* the library ignores a cap in gemma3's text_config */
   if (f->top == f->j->at)
@@ -737,7 +738,7 @@ static void fact_yarn(const Facts *f) {
            "--score-divisor %.17g",
            turns[0], turns[1], r / (m * m * m * m));
   if (!(turns[0] > turns[1]))
-    fact_fails(f, "rope_scaling.beta_fast", "above beta_slow",
+    fact_fails(f, "rope_scaling.beta_fast", "of a pair before beta_slow's",
                fact_at(f, ROPE("beta_fast")));
   else
     flags_set(f, flags);
@@ -756,7 +757,17 @@ static const Fact LATER_FACTS[] = {
   {"e",        "swiglu_limit",                   NUMBER, "expert-limit", "7"},
   {"e",        "swiglu_alpha",                   NUMBER, "expert-slope", "1.702"},
   {"!bd",      "rope_parameters.full_attention", ONLY,   NULL,        "null"},
-  /* the library does not read these four there */
+  /* the library does not read truncate there, and nothing else beside the two
+   * kinds of layers */
+  {"d", "rope_scaling.truncate|rope_parameters.full_attention.truncate",
+                                                 ONLY,   NULL,        "true"},
+  {"bd", "rope_parameters.original_max_position_embeddings",
+                                                 ONLY,   NULL,        "null"},
+  {"bd",       "rope_parameters.attention_factor", ONLY, NULL,        "null"},
+  {"bd",       "rope_parameters.beta_fast",      ONLY,   NULL,        "null"},
+  {"bd",       "rope_parameters.beta_slow",      ONLY,   NULL,        "null"},
+  {"bd",       "rope_parameters.low_freq_factor", ONLY,  NULL,        "null"},
+  {"bd",       "rope_parameters.high_freq_factor", ONLY, NULL,        "null"},
   {"bd",       "rope_parameters.rope_type",      ONLY,   NULL,        "null"},
   {"bd",       "rope_parameters.rope_theta",     ONLY,   NULL,        "null"},
   {"bd",       "rope_parameters.type",           ONLY,   NULL,        "null"},

@@ -30,7 +30,7 @@
  * no words for are refused by the flag's name.
  *
  * Contents   1 Half floats, 2 model files                         stored.c
- *            3 The Mamba mixer, 4 experts, 5 their tensors      mixers.c
+ *            3 The Mamba mixer, 4 experts, 5 their set-up       mixers.c
  *            6 What llama can express, 7 config.json,
  *            8 model.safetensors, 9 tokenizer.json,
  *            10 the folder                                      export.c
@@ -60,7 +60,7 @@
   SWITCH("link", LINKED, own.link, \
          "MODEL links to the published files, without a copy"), \
   NAME("tokenizer", FROM_FILES, own.tokenizer, "", \
-       "replaces the folder's; for export, the model's"), \
+       "replaces the folder's; a .bin's; of export the model's"), \
   NAME("choices", EVAL, own.choices, "", \
        "multiple choice: acc, acc_norm (Figure 10); hf choices"), \
   WHOLE("questions", EVAL, own.questions, "0", 1, 1e9, \
@@ -272,9 +272,11 @@ static double forward_flops(const Model *m, int B, int T) {
       taken = (double)c->expert_top / c->experts;
     weights += (double)tensor_count(t) * taken;
   }
-  for (int l = 0; l < c->layers; l++)
-    for (idx i = 1, w = config_window(c, l); i <= N; i++)
+  for (int l = 0; l < c->layers; l++) {
+    const idx w = config_window(c, l), most = config_attends(c, l) ? N : 0;
+    for (idx i = 1; i <= most; i++)
       seen += (double)(w && w < i ? w : i);
+  }
   return B * (2 * weights * (double)N + 4 * seen * c->heads * c->head_dim);
 }
 

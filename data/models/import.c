@@ -315,8 +315,14 @@ static int settings_resolve(Settings *s, const char *from, Error *e) {
   Error own = {0};
   if (!config_resolve(&s->model, &own))
     return 0;
-  return fail(e, 1, "%s: expected a model that sink supports, found %s", from,
-              own.text);
+  /* what to try is told of flags, which a folder has not */
+  char *hint = strstr(own.text, " Try: ");
+  if (hint)
+    *hint = 0;
+  return fail(e, 1,
+              "%s: expected a model that sink supports, found %s Try: another "
+              "model",
+              from, own.text);
 }
 
 /* Fills s->model and f, as folder_open does, from a file of `size` bytes. */
@@ -382,6 +388,11 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
   if (in)
     fclose(in);
   if (*one) {
+    if (!memcmp(head, "GGUF", 4))
+      fail(e, 1,
+           "%s: expected a folder or a file of llama2.c, found a GGUF file. "
+           "Try: the folder of safetensors that it was made of",
+           from);
     if (!memcmp(head, "PK\003\004", 4) || head[0] == '{' || head[8] == '{')
       fail(e, 1,
            "%s: expected a folder or a file of llama2.c, found one file of a "
@@ -391,8 +402,12 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
       return NULL;
     return &FAMILIES[LLAMA_FAMILY];
   }
-  if (!path_make(name, e, "%s/config.json", from) &&
-      !json_load(&config, name, e))
+  if (!path_make(name, e, "%s/config.json", from) && file_missing(name))
+    fail(e, 1,
+         "%s: expected a folder with config.json or a file of llama2.c, found "
+         "none. Try: check the path, or download the model first",
+         from);
+  if (!e->status && !json_load(&config, name, e))
     family = family_read(&config, s, e);
   json_free(&config);
   if (family && !folder_open(f, from, e) &&

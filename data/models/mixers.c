@@ -29,11 +29,12 @@
  *
  *   (x, z) = u W_in                 W_in [C,2I]: x the first I columns, z a
  *                                   gate
- *   a_t = silu(b + sum_{j=1..J} w_j * x_(t-J+j))
- *                                   J = 4 taps; the last, w_J, meets x_t itself
+ *   a_t = silu(b_w + sum_{j=1..J} w_j * x_(t-J+j))
+ *                                   J = 4 taps and their bias b_w [I]; the last
+ *                                   tap, w_J, meets x_t itself
  *   (r, b, c) = a W_x               W_x [I,R+2M]; each of the three is normed
  *   dt = softplus(r W_dt + b_dt)    W_dt [R,I]: how long the row lasts, above 0
- *   S_t = e^(dt A) * S_(t-1) + dt a_t b_t^T
+ *   S_t = e^(dt * A) * S_(t-1) + b_t^T (dt * a_t)
  *                                   S [M,I], S_0 = 0; A = -e^A_log [M,I]
  *   y_t = (c_t S_t + skip * a_t) * silu(z_t)
  *                                   skip [I] passes the row itself by
@@ -44,7 +45,8 @@
  * dt_i b_m a_i in. The three norms of r, b and c (RMSNorm with gains and no
  * bias, eps as elsewhere) are Jamba's; plain Mamba has none.
  *
- * It is S' = A S + b a, held at one a for a time dt, to first order in dt.
+ * It is S' = A * S + b^T a, held at one a for a time dt, to first order in
+ * dt.
  * Unrolled, with M = 1 and one channel:
  *
  *   S_t = sum_(s<=t) e^(A (dt_(s+1) + .. + dt_t)) dt_s b_s a_s
@@ -83,7 +85,7 @@ static void softplus(idx n, real *v) {
 
 /* One row t of n <= CHUNK channels:
  *
- *   S = e^(dt A) S + dt a b^T    y = c S + skip a
+ *   S = e^(dt * A) * S + b^T (dt * a)    y = c S + skip * a
  *
  * state, rate [M,I] at the stride I; y, dt, a, skip [n]; b, c [M]. */
 WIDE(scan_row,
@@ -108,7 +110,7 @@ WIDE(scan_row,
   }
 }
 
-/* a [rows,I] = silu(b + sum_j w_j x_(t-J+j)), x in xz [rows,2I], 0 before the
+/* a [rows,I] = silu(b_w + sum_j w_j x_(t-J+j)), x in xz [rows,2I], 0 before the
  * first row. taps [J,I]. */
 static void taps_forward(real *a, const real *xz, const real *taps,
                          const real *bias, idx rows, idx N, idx I, idx J) {
@@ -294,7 +296,8 @@ static void experts_forward(const Model *m, Acts *a, int l, real *y,
 }
 
 /* -----------------------------------------------------------------------------
- * 5  Their tensors, and those that stay in their file */
+ * 5  Their room and set-up (their tensors: layers.c), and tensors that stay in
+ *    their file */
 
 /* Scratch: of the Mamba mixer or of the experts, which are not at work at the
  * same time. */

@@ -23,7 +23,7 @@
  *                  of two that begin together the longer; a text that spells
  *                  <s> gives its id
  *   2  form        the normalizer: what lies between is brought into Unicode's
- *                  form NFC, where the file has the tables for it (Pythia's);
+ *                  form NFC, where the file has the tables (Pythia's, Qwen's);
  *                  and where tokens come from SentencePiece, which spells a
  *                  space U+2581, that sign becomes a space, and one is put in
  *                  front
@@ -1225,10 +1225,13 @@ static int words_read(const unsigned char *bytes, size_t n, const char *name,
  * trained. Whatever would change the ids of a text and has no counterpart there
  * is refused by its name. A folder's tokenizer_config.json says which tokens
  * begin and end a text and, where it matters, of which class the tokenizer is.
- * Whether one is put in front it says where no tokenizer.json does: beside
- * that, add_bos_token and add_eos_token change nothing, as in transformers'
- * TokenizersBackend, by which a tokenizer.json is read whatever its class. A
- * token of which two files differ is refused by name.
+ * Whether one is put in front it says where no tokenizer.json does. That file
+ * is read as transformers' TokenizersBackend reads it, whatever class the
+ * folder names: beside it add_bos_token and add_eos_token change nothing.
+ * AutoTokenizer of transformers 5.24 makes some classes (LlamaTokenizer,
+ * GemmaTokenizer, GPT2Tokenizer, Qwen2Tokenizer) anew of the vocabulary and the
+ * merges alone, so that its ids may differ. A token of which two files differ
+ * is refused by name.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that
  * spell a piece, it joins those of the highest score. So every way to cut a
@@ -1253,6 +1256,7 @@ typedef struct Token {
   float score;
   unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id */
   bool named;                  /* a key alone makes it an added token */
+  bool plain;                  /* a key has named it as a string */
   bool told;                   /* what lies beside the vocabulary has it */
   bool late;                   /* a mark, sought where the others left text */
 } Token;
@@ -1273,6 +1277,7 @@ typedef struct Making {
   int most;                    /* its model has no row from this id on */
   int words;                   /* tokens of the vocabulary */
   int last;                    /* the last added token's id, or less */
+  int beyond;                  /* the last id that has no row, or 0 */
   Bytes names, spelt;
   Spelling *sorted;            /* [n_sorted] spellings, after names_sort */
   int n_sorted;
@@ -1464,16 +1469,22 @@ static const JsonValue *extra_list(const Json *j) {
   return json_get(j, j->at, "additional_special_tokens");
 }
 
+/* Is this spelling that of a token, x? An object of tokenizer_config.json is
+ * none yet where the library asks. */
+static bool token_spells(const Making *m, const Json *j, const JsonValue *x,
+                         const char *text) {
+  return json_is(j, j == m->map ? token_content(j, x) : x, text);
+}
+
 /* Is this spelling in a list of tokens? */
-static bool list_has(const Json *j, const JsonValue *list, const char *text) {
+static bool list_has(const Making *m, const Json *j, const JsonValue *list,
+                     const char *text) {
   if (!json_kind(list, JSON_ARRAY))
     return false;
   for (const JsonValue *x = list + 1; x < j->at + list->next;
-       x = j->at + x->next) {
-    const JsonValue *content = token_content(j, x);
-    if (content && json_is(j, content, text))
+       x = j->at + x->next)
+    if (token_spells(m, j, x, text))
       return true;
-  }
   return false;
 }
 
@@ -1482,13 +1493,12 @@ static bool list_has(const Json *j, const JsonValue *list, const char *text) {
 static bool special_named(const Making *m, const char *text) {
   for (int i = 0; i < NAMED_COUNT; i++) {
     const Json *j = named_in(m, NAMED[i]);
-    const JsonValue *content = token_content(j, json_get(j, j->at, NAMED[i]));
-    if (content && json_is(j, content, text))
+    if (token_spells(m, j, json_get(j, j->at, NAMED[i]), text))
       return true;
   }
-  return list_has(m->config, extra_list(m->config), text) ||
-         list_has(m->map, json_get(m->map, m->map->at, "extra_special_tokens"),
-                  text);
+  const JsonValue *more = json_get(m->map, m->map->at, "extra_special_tokens");
+  return list_has(m, m->config, extra_list(m->config), text) ||
+         list_has(m, m->map, more, text);
 }
 
 /* Is an added token taken out after the normalizer? x as in added_one. */
@@ -1552,8 +1562,10 @@ static int added_one(Making *m, const Json *j, const JsonValue *x,
   if ((int)id > m->last)
     m->last = (int)id;
   /* its model has no row for it: Gemma 3 */
-  if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX)
+  if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) {
+    m->beyond = (int)id > m->beyond ? (int)id : m->beyond;
     return 0;
+  }
   if (was == KIND_BYTE)
     return token_refuse(j, content, "to be none of a byte", "one", e);
   if (was != KIND_TEXT && was != KIND_NAME &&
@@ -1576,6 +1588,10 @@ static int added_one(Making *m, const Json *j, const JsonValue *x,
   if (sides && both)
     return token_refuse(j, content, "with lstrip or rstrip to be no text",
                         "that it is", e);
+  /* the library drops one that another has taken as white space */
+  if (sides == 3 && !s[strspn(s, " \t\n\v\f\r")])
+    return token_refuse(j, content, "with lstrip and rstrip to be no white "
+                        "space", "that it is", e);
   if (added_spelling(m, j, content, run, text, e))
     return e->status;
   m->strips = m->strips || sides;
@@ -1607,12 +1623,18 @@ static int added_named(Making *m, const Json *j, const JsonValue *x, Error *e) {
   if (found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE &&
       !m->entry[id].named && (m->entry[id].told || !own_unsure(m, id)))
     return 0;
+  /* the library adds a string once, and an object behind it */
+  const bool plain = x->kind == JSON_STRING;
+  if (found >= 0 && plain && m->entry[id].plain)
+    return 0;
   if (found >= 0)
     m->entry[id].told = true;
   if (added_one(m, j, x, content, (uint64_t)id, e))
     return e->status;
-  if (id < m->vocab)
+  if (id < m->vocab) {
     m->entry[id].named = true;
+    m->entry[id].plain = m->entry[id].plain || plain;
+  }
   return found >= 0 ? 0 : names_sort(m, e);
 }
 
@@ -2037,7 +2059,10 @@ static bool metaspace_read(Making *m, const Json *j, const JsonValue *v) {
     m->space = SPACE_FIRST;
   else
     m->space = SPACE_NONE;
-  return !json_true(j, v, "split", true) &&
+  /* which the library does not read */
+  const bool both = scheme && m->space != SPACE_NONE &&
+                    !json_true(j, v, "add_prefix_space", true);
+  return !both && !json_true(j, v, "split", true) &&
          json_says(j, v, "replacement", SIGN);
 }
 
@@ -2056,8 +2081,9 @@ static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   const bool invert = json_true(j, first, "invert", false);
   bool known;
   m->cut = CUT_BESIDE;
-  if (!plain &&
-      (!v || (split && !invert && json_says(j, pattern, "String", " "))))
+  const bool spaces = split && !pair && !invert &&
+                      json_says(j, pattern, "String", " ");
+  if (!plain && (!v || spaces))
     return 0;
   if (json_says(j, v, "type", "Metaspace"))
     known = metaspace_read(m, j, v);
@@ -2783,6 +2809,11 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
       !making_write(&m, out, e) &&
       !words_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
     words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
+  if (m.beyond && !e->status)
+    fprintf(stderr,
+            "hf: left out: added tokens of ids %d to %d, for which the model "
+            "has no rows\n",
+            m.most, m.beyond);
   making_free(&m);
   json_free(&config);
   json_free(&map);
