@@ -594,7 +594,7 @@ static const struct {
 static const char *pair_says(const Results *r, int a, int b, bool open,
                              bool far) {
   if (open && far)
-    return ": beyond it, but not judged, since a run is censored";
+    return ": beyond, not judged (censored)";
   if (open)
     return ", not judged: a run is censored";
   if (!far)
