@@ -594,7 +594,7 @@ static const struct {
 static const char *pair_says(const Results *r, int a, int b, bool open,
                              bool far) {
   if (open && far)
-    return ": beyond, not judged (censored)";
+    return ": beyond it, but a run is censored";
   if (open)
     return ", not judged: a run is censored";
   if (!far)

@@ -781,9 +781,9 @@ static int run_onset(const Results *r, int row, int seed, int what,
 }
 
 /* Of how many tokens a row draws the first, and whether its flag says so (that
- * of N^POWER does, though it draws unevenly: no law is fitted to such rows); of
- * `text`, and of natural text, as many even ones as are as uncertain. NAN: no
- * run has said yet. */
+ * of N^POWER does, though it draws unevenly: no law is fitted to such rows). Of
+ * `text`, and of natural text, it is how many tokens, drawn evenly, would be as
+ * uncertain. NAN: no run has said yet. */
 static double row_first(const Results *r, int row, bool *even) {
   static const char flag[] = "--first-tokens ", other[] = "--tokenizer ";
   const Row *rows = r->x->row;

@@ -483,8 +483,8 @@ static void first_laws(Bytes *out, const Results *r, const Item *item,
   const PairCounts near = firstness_pairs(&line, r, true, e);
   if (near.judged)
     bytes_print(out, e,
-                "- Of %d pairs of rows that were predicted to lie near each "
-                "other %d do. Censored besides: %d, %d of them beyond.\n",
+                "- Of %d pairs of rows predicted to lie near each other %d do. "
+                "%d more has a censored run; %d of these is beyond.\n",
                 near.judged, near.judged - near.beyond, near.open,
                 near.open_beyond);
   free(s);
@@ -531,11 +531,11 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
               "Training draws the first token from N tokens. q is the "
               "geometric mean of P(first | token): how well a token shows that "
               "it is first. The numbers are million tokens until alpha_1 is 2 "
-              "times that of rows that share evenly, geometric means over 1 to "
-              "3 seeds; > is a bound. ");
+              "times that of even rows, geometric means over 1 to 3 seeds; > "
+              "is a bound. ");
   if (done < needed)
     bytes_print(&line, e,
-                "Of other tokens than ordinary %d of %d runs are in.", done,
+                "Other than ordinary tokens have %d of their %d runs.", done,
                 needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,
