@@ -950,8 +950,12 @@ static void grid_show(const Grid *g, Bytes *out, bool markdown, Error *e) {
   (markdown ? grid_markdown : grid_text)(g, out, e);
 }
 
+/* A power law has three numbers (b, its value at N = 1, sigma): two onsets for
+ * each, or no law is shown. */
+enum { ONSETS_FOR_A_LAW = 6 };
+
 /* The laws of an item's onsets: the one power, the one with a bend, and which
- * is preferred; NULL where the runs determine none. */
+ * is preferred; NULL where the runs determine none or are too few. */
 typedef struct Laws {
   Sample sample[ONSETS];
   Law one[ONSETS], bent[ONSETS];
@@ -964,7 +968,8 @@ static void laws_find(Laws *l, const Results *r, const Item *item) {
     sample_of(&l->sample[k], r, item, k);
     bool bends = law_choose(&l->one[k], &l->bent[k], &l->sample[k]);
     l->law[k] = bends ? &l->bent[k] : &l->one[k];
-    if (!(l->one[k].sigma > 0))
+    int onsets = l->sample[k].n - l->one[k].censored;
+    if (!(l->one[k].sigma > 0) || onsets < ONSETS_FOR_A_LAW)
       l->law[k] = NULL;
   }
   const Sample *s = &l->sample[ONSET_SINK];
