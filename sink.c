@@ -4586,8 +4586,8 @@ static void warn_no_sink(const Trainer *t) {
   const Config *c = &t->m.c;
   bool bare = c->sim == SIM_EXP && !c->extra && !c->sink_token;
   if (bare && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
-    fprintf(stderr, "sink: small models form no sink on a text's own first "
-            "tokens; --fix-token 1 gives one\n");
+    fprintf(stderr, "%s: small models form no sink on a text's own first "
+            "tokens; --fix-token 1 gives one\n", t->s.program->name);
 }
 
 /* `flags` of a row come on top of s. After a failure t holds no memory. */
@@ -5149,8 +5149,9 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 
 static int none_held(const Data *d, int T, Error *e) {
   idx n = (idx)d->starts.size, mean = (idx)d->held.size / (n + !n);
-  return fail(e, 1, "no document to measure on has %d tokens; on average they "
-              "have %lld. Try: a smaller --T, or longer documents", T + 1, mean);
+  return fail(e, 1, "no held-out document, or end of one, has %d tokens; on "
+              "average they have %lld. Try: a smaller --T, longer documents, "
+              "or in a training a larger --valid", T + 1, mean);
 }
 
 /* At thresholds eps [n_eps]. After a failure out is empty. */
@@ -5602,8 +5603,10 @@ static const char *sink_word(double times) {
 /* What a key bias did to the sink, in multiples of even rows' alpha: `sink` in
  * the softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
-  if (sink < SHOWS && star < SHOWS)
+  if (sink < SHOWS && star < ABSENT)
     return "no sink on *";
+  if (sink < SHOWS && star < SHOWS)
+    return "unclear on *";
   if (sink < SHOWS)
     return "a sink on *";
   if (star < SHOWS || left >= ABSENT)
@@ -7436,7 +7439,8 @@ int files_list(const char *path, Bytes *names, Error *e) {
   if (found.size)
     qsort(found.at, found.size / sizeof name, sizeof name, by_name);
   else
-    fail(e, 1, "%s: this folder has no files. Try: a file", path);
+    fail(e, 1, "%s: this folder has no files of its own; folders in it are "
+         "not read. Try: a file, or one of them", path);
   for (size_t i = 0; i < found.size; i += sizeof name)
     bytes_add(names, found.at + i, strlen((char *)found.at + i) + 1, e);
   bytes_free(&found);
@@ -7639,7 +7643,7 @@ const Option OPTIONS[] = {
   NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
        "tokenizer.bin", "the vocabulary"),
   WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1.6e7,
-        "place of <|fix|> (Table 10)"),
+        "this place has the token <|fix|> always (Table 10)"),
   STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
          "places of random tokens (section 5)"),
   REAL("data-tokens", TRAIN, data.data_tokens, "0", 1, 1e15,
@@ -7868,7 +7872,9 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
      r->optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
-    {"valid", "above 0, except in eval", s->data.valid > 0 || s->groups & EVAL},
+    {"valid", "above 0, except in eval: a training is measured on held-out "
+     "text, by default 0.05 of the documents",
+     s->data.valid > 0 || s->groups & EVAL},
     {"input text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
     {"seed init", "without a MODEL",
      strcmp(s->verb, "dump") || !s->n_words},
@@ -7968,8 +7974,8 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   else
     value = no ? "0" : "1";
   if (!value)
-    fail(e, 2, "%s: expected a value, found none. Try: %s help", word,
-         s->program->name);
+    fail(e, 2, "%s: expected a value, found none. Try: %s help %s", word,
+         s->program->name, s->verb);
   else if (variant)
     variant_set(s, value, e);
   else if (!option_set(o, s, value, true, e))
@@ -8107,7 +8113,8 @@ static void output_claim(const Settings *s, const char *path, bool on,
       && is.st_size)
     fail(e, 1, "%s: already exists and is not replaced. Try: another name, "
          "%s--force to replace it", path,
-         option_find("resume", s->groups) ? "--resume to continue, " : "");
+         option_find("resume", s->groups) && !s->resume && s->out[0]
+         && !file_missing(s->out) ? "--resume to continue, " : "");
   bytes_add(names, path, strlen(path) + 1, e);
 }
 
@@ -8175,7 +8182,8 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
             self / s->even_self, "prev", prev, prev / s->even_self);
   }
   fprintf(out, "Sink without a number: eps %g. In even rows alpha_1 is %.4f. "
-          "Row mass %.3f.\n", s->eps[0], s->even, sinks_raw(s));
+          "Row mass %.3f.\nself, prev: a row's share on its own token, and on "
+          "the one before.\n", s->eps[0], s->even, sinks_raw(s));
 }
 
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
@@ -8215,8 +8223,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   columns_print(s, c, kmax, out);
   fputc('\n', out);
   blocks_print(s, c->place == PLACE_POST, out);
-  fprintf(out, "Massive activation: largest |h| %.3g, median beside it %.3g: "
-          "%s times.\n\nalpha by layer (down) and head (across)\n",
+  fprintf(out, "Massive activation: largest entry of a state %.3g in size, "
+          "median of its block %.3g: %s times.\n\nalpha by layer (down) and "
+          "head (across)\n",
           s->massive, s->median,
           cell_text(text, &times, s->massive / s->median));
   heat_map("alpha", "token 1", s, config_column_first(c), out);
@@ -8264,7 +8273,8 @@ static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
     return e->status;
   if (!s->out[0])
-    fprintf(stderr, "sink: without --out FILE the model is not saved\n");
+    fprintf(stderr, "%s: without --out FILE the model is not saved\n",
+            s->program->name);
   if (!outcome_train(o, t, "train", "", e))
     train_print(t, o);
   return e->status;
@@ -8355,7 +8365,8 @@ static void eval_print(const Work *w, const Settings *s) {
   printf(", rows %s\n\n", s->metric_rows ? "plus1" : "real");
   sinks_print(r, &s->model, s->eval_k, stdout);
   if (r->loss > 0)
-    printf("\nloss %.4f nats a token\n", r->loss);
+    printf("\nloss %.4f nats a token, of these sequences (valid_loss of train "
+           "has longer\nblocks, which begin anywhere)\n", r->loss);
 }
 
 static int verb_eval(Settings *s, Error *e) {
@@ -8466,7 +8477,8 @@ static int help_verb(const Program *program, const Verb *v) {
   unsigned about = 0;
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
   if (v->groups & MODEL)
-    printf("\n  --variant NAME          a row of `sink list`: its flags\n");
+    printf("\n  [X]: the default is X; of a|b|c it is the first, a\n\n"
+           "  --variant NAME          a row of `sink list`: its flags\n");
   for (const Option *o = OPTIONS; o->flag; o++) {
     char value[VALUE_ROOM];
     if (option_find(o->flag, v->groups) != o)
@@ -8508,7 +8520,9 @@ static int verb_help(Settings *s, Error *e) {
 
 #define SINK_VERBS \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
-   "a sink emerges, moves, stays away\n    defaults: " RUN_FLAGS, verb_run}, \
+   "a sink emerges, moves, stays away\n    its arms set --sim --kernel " \
+   "--normalizer --scale --extra; it has no --window\n    these stand for " \
+   "the defaults: " RUN_FLAGS, verb_run}, \
   {"train", "", KEPT | OUTPUT | GENERAL | ALONE, \
    "text in, checkpoint out", verb_train}, \
   {"eval", "MODEL", DATA | MEASURE | TABLES | GENERAL | EVAL, \
@@ -8529,8 +8543,8 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
                 s->program->name, v->name, reads ? ", or --text " : "",
                 reads ? s->words[most] : "");
   if (s->threads && set_workers(s->threads))   /* 0: OMP_NUM_THREADS decides */
-    fprintf(stderr, "sink: no OpenMP, so 1 thread, not %d; same results\n",
-            s->threads);
+    fprintf(stderr, "%s: no OpenMP, so 1 thread, not %d; same results\n",
+            s->program->name, s->threads);
   /* with a model this comes after reading it */
   if (!s->resume && !s->start[0] && !s->n_words && settings_refuse_idle(s, e))
     return e->status;

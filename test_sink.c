@@ -464,12 +464,11 @@ static void gradients__frozen_dims(Test *t) {
   }
 }
 
-/* In every variant a NaN in any tensor makes the loss NaN or gradient_norm name
- * a tensor: no operator swallows it. */
+/* In every variant a NaN in any tensor makes the loss NaN, and gradient_norm
+ * names a tensor: no operator swallows it. */
 static void model_backward__nan_is_seen(Test *t) {
-  int planted = 0;
   LABS_OF(b, 1, 7, variants(t))
-    for (int k = 0; k < b.m.n_tensors; k++, planted++) {
+    for (int k = 0; k < b.m.n_tensors; k++) {
       const Tensor *x = tensor_at(&b.m, k), *bad;
       idx i = 0;
       while (i < tensor_size(x) && unreached(&b, x, i))
@@ -478,8 +477,8 @@ static void model_backward__nan_is_seen(Test *t) {
       *at = (real)NAN;
       double loss = lab_gradients(&b);
       gradient_norm(&b.m, &bad);
-      bool seen = isnan(loss) || (bad && !strstr(x->name, "phi"));
-      fact(t, seen, "NaN in %s gives the loss %g, %s", x->name, loss, b.flags);
+      fact(t, isnan(loss) && bad, "NaN in %s gives the loss %g, %s", x->name,
+           loss, b.flags);
       *at = was;
     }
 }
@@ -962,8 +961,8 @@ static const Oracle PAPER = {
 static double slow_distance(idx n, const real *x, const double *y) {
   double most = 0, size = 0;
   for (idx i = 0; i < n; i++) {
-    most = top_of(most, fabs((double)x[i] - y[i]));
-    size = top_of(size, fabs(y[i]));
+    most = larger(most, fabs((double)x[i] - y[i]));
+    size = larger(size, fabs(y[i]));
   }
   return size > 0 ? most / size : most;
 }
@@ -1123,7 +1122,8 @@ static void variants__resolve(Test *t) {
     fact(t, !differs(&c, &as), "--variant %s: --%s", v->name, differs(&c, &as));
     fact(t, v->source && *v->source && v->sink && v->loss, "%s: source", v->name);
     for (const Variant *u = VARIANTS; u != v; u++)
-      fact(t, strcmp(u->name, v->name), "%s twice", v->name);
+      fact(t, strcmp(u->name, v->name) && strcmp(u->flags, v->flags),
+           "%s or its flags twice", v->name);
     operations += !strncmp(v->source, "Table 15", 8);
   }
   fact(t, operations == 11, "%d of Table 15's 11 operations", operations);
@@ -1143,8 +1143,10 @@ static void config_resolve__fills(Test *t) {
        "D %d K %d r %d", c.head_dim, c.kv_heads, c.rotary_dims);
   fact(t, c.normalizer == NORMALIZER_PNORM && c.pnorm == 2,
        "p is %g unless given", c.pnorm);
-  c = config_of(t, "--heads 4 --head-dim 6 --kv-heads 2 --rotary-dims 4");
-  fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.rotary_dims == 4, "given");
+  c = config_of(t, "--heads 4 --head-dim 6 --kv-heads 2 --rotary-dims 4 "
+                   "--extra kv --extra-value e1");
+  fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.rotary_dims == 4
+           && !c.extra_value, "given; a learned v* is not fixed, too");
   c = config_of(t, "--sim sigmoid --normalizer pnorm --pnorm 1");
   fact(t, c.normalizer == NORMALIZER_SUM && c.pnorm == 0,
        "p = 1 gives normalizer %d, p %g", c.normalizer, c.pnorm);
@@ -1440,7 +1442,8 @@ static void model_init__laws(Test *t) {
                a = sqrt(0.4);
   const double f = 1 / sqrt(96), g = a / sqrt(96), e = 1.0 / 8, q = 1.0 / 4;
   const struct { const char *flags, *names; int kind; double size[3]; } ROWS[] = {
-      {"--sink-token 16 --pos learned", "wte wpe xstar", START_NORMAL, {1, a / 8, 0.02}},
+      {"--sink-token --pos learned", "wte wpe xstar", START_NORMAL,
+       {1, a / 8, 0.02}},
       {"", "l0.wq l1.wk l2.wv l1.w1 l2.w2 wcls", START_UNIFORM, {e, a / 8, 0.02}},
       {"--kernel mlp", "l0.phi1 l1.phi2", START_UNIFORM, {q, a / 4, 0.02}},
       {"", "l0.wo", START_UNIFORM, {e, a / 8, narrow}},
@@ -1452,8 +1455,8 @@ static void model_init__laws(Test *t) {
       {"--linear-bias --combine add", "l0.bo", START_UNIFORM, {q, 0, 0}},
       {"--linear-bias --act relu", "l0.b2", START_UNIFORM, {f, 0, 0}},
       {"--linear-bias", "l0.b3", START_UNIFORM, {f, 0, 0}},
-      {"--extra kv --vbias --head-dim 256", "l0.kstar l1.vstar l2.vplus", START_NORMAL,
-       {0.02, 0.02, 0.02}},
+      {"--extra kv --vbias --head-dim 1024", "l0.kstar l1.vstar l2.vplus",
+       START_NORMAL, {0.02, 0.02, 0.02}},
       {"--extra logit --heads 512 --head-dim 2", "l0.logit", START_NORMAL,
        {0.02, 0.02, 0.02}},
       {"", "l0.norm1 l1.norm2 normf", START_AS, {1, 1, 1}},
@@ -1544,7 +1547,8 @@ static void norm_forward__by_hand(Test *t) {
   }
 }
 
-/* With eps = 0 RMSNorm forgets a factor, LayerNorm a constant as well. */
+/* With eps = 0 RMSNorm forgets a factor, LayerNorm a constant as well, a large
+ * one too: x takes rounding of its size in, and its square would take more. */
 static void norm_forward__invariances(Test *t) {
   LABS(b, 1, 2, "--pos none --norm-eps 0",
        "--pos none --norm-eps 0 --norm layer") {
@@ -1552,9 +1556,9 @@ static void norm_forward__invariances(Test *t) {
     b.ids[0] = 0;
     b.ids[1] = 1;
     for (int ch = 0; ch < 12; ch++)
-      e[12 + ch] = 8 * e[ch] + (real)(b.n == 2 ? 3 : 0);
+      e[12 + ch] = 8 * e[ch] + (real)(b.n == 2 ? 3000 : 0);
     lab_forward(&b);
-    within(t, distance(12, n1, n1 + 12), 0, 16 * REAL_EPS, "%s", b.flags);
+    within(t, distance(12, n1, n1 + 12), 0, 1000 * REAL_EPS, "%s", b.flags);
     fact(t, biggest(12, n1) > 0.5, "the norm is nearly 0");
   }
 }
@@ -1680,15 +1684,6 @@ static void visible__pictures(Test *t) {
         }
 }
 
-/* [T4] A logit of 20 takes all weight: one near 0 would hide among 40 keys. */
-static void attention__logit(Test *t) {
-  LABS(b, 1, 40, "--extra logit --layers 1") {
-    lab_fill(&b, "l0.logit", 20);
-    compare_with_slow(t, &b, 1000 * REAL_EPS);
-    fact(t, biggest(40 * 12, b.a.layer[0].o) < 1e-5, "something is left");
-  }
-}
-
 /* ----------
  * 3.3  One row of scores */
 
@@ -1800,17 +1795,21 @@ static void row__every_operation(Test *t) {
   fact(t, refused == 2, "%d refused: identity with a sum, with p < 1", refused);
 }
 
-/* A row of n equal scores z; a[0] is NaN if the backward's is off by over 1 %. */
+/* A row of n equal scores z by the fast form; a[0] is NaN if the backward's or
+ * 3.6's plain one is off by over 1 %. */
 static ScoreRow *flat_row(int sim, int normalizer, double p, int n, double z) {
-  static ScoreRow r;
+  static ScoreRow r, plain;
   const Config c = {.sim = sim, .normalizer = normalizer, .pnorm = p};
   double least = REAL_EPS > 1e-10 ? 1e-37 : 1e-307;
   real row[8];
   for (int j = 0; j < n; j++)
     row[j] = (real)z;
   score_row(&PAPER_ROW, false, &c, n, row, &r);
-  double off = fabs((double)r.again[0] - (double)r.a[0]);
-  if (!(off <= 1e-2 * fabs((double)r.a[0]) + least))
+  score_row(&PAPER_ROW, true, &c, n, row, &plain);
+  double off = larger(real_abs(r.again[0] - r.a[0]),
+                      real_abs(plain.a[0] - r.a[0]));
+  if (!(off <= 1e-2 * fabs((double)r.a[0]) + least)
+      || real_abs(plain.dlogz[0] - r.dlogz[0]) > 0.01)
     r.a[0] = (real)NAN;
   return &r;
 }
@@ -1839,6 +1838,7 @@ static void row_forward__extremes(Test *t) {
       within(t, (double)r->a[0], fmin(exp(z), 1.0 / n), tight, "clamp at %g", z);
       within(t, (double)r->dlogz[0], binds ? 1.0 / n : 0, tight, "dlogz at %g",
              z);
+      fact(t, r->m[0] >= 0, "its metric at %g", z);
     }
   fact(t, isinf((double)flat_row(SIM_EXP, NORMALIZER_ONE, 0, 2, 1e4)->a[1]),
        "exp with Z = 1 hides its overflow");
@@ -1856,8 +1856,6 @@ static void row_forward__tiny_sigmoids(Test *t) {
            Z[i]);
     within(t, (double)r->m[0] / share, 1, 32 * REAL_EPS, "its metric at %g",
            Z[i]);
-    if (i == 2)
-      within(t, (double)r->a[0], 0.5, 1e-6, "half");
     r = flat_row(SIM_SIGMOID, NORMALIZER_ONE, 0, 1, Z[i]);
     within(t, (double)r->a[0] / s, 1, 32 * REAL_EPS, "Z = 1 at %g", Z[i]);
     within(t, (double)r->m[0] / share, 1, 32 * REAL_EPS, "its metric at %g",
@@ -2031,18 +2029,13 @@ static void model_loss__extremes(Test *t) {
 static void optimizer_step__by_hand(Test *t) {
   Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1, 1};
   real w[] = {2, -4, 1}, g[] = {3, -0.25, 0}, m[3] = {0}, v[3] = {0};
-  const double first = 2 * 0.95 - 0.3 / (3 + 1e-8);
   optimizer_step(&s, 3, w, g, m, v);
-  within(t, (double)w[0], first, 8 * REAL_EPS, "w under g = 3");
+  within(t, (double)w[0], 2 * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
+         "w under g = 3");
   within(t, (double)w[1], -4 * 0.95 + 0.025 / (0.25 + 1e-8), 8 * REAL_EPS,
          "w under g = -0.25");
   within(t, (double)w[2], 0.95, 2 * REAL_EPS, "w under g = 0: the decay alone");
-  within(t, (double)m[0], 0.3, 2 * REAL_EPS, "m");
   within(t, (double)v[0], 0.09, 4 * REAL_EPS, "v");
-  s.t = 2;
-  optimizer_step(&s, 3, w, g, m, v);   /* m^ = g and v^ = g^2 again */
-  within(t, (double)w[0], first * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
-         "w after two steps");
   s = (Step){
       .optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1, .shrink = 0.5};
   real x[] = {2, -4}, before[2];
@@ -2639,8 +2632,9 @@ static void train__learns_by_heart(Test *t) {
 
 #define GOLDEN "data/check/golden/"
 
-/* In double the file's 12 digits leave 5e-12. In float parameters are rounded
- * as well, and some rows divide by a small sum: 7e-4 was the most. */
+/* In double the file's 12 digits leave 5e-12 of a number, and 7e-12 of a scale
+ * that is smaller. In float parameters are rounded as well, and some rows
+ * divide by a small sum: 7e-4 was the most. */
 static double golden_bound(void) { return REAL_EPS < 1e-10 ? 2e-11 : 2e-3; }
 
 /* Compares a line of n numbers, relative to the twin's largest. */
@@ -2958,11 +2952,10 @@ static void sink_alpha__star_columns(Test *t) {
 /* Even rows have alpha_1 = H_T/T, under a window H_w/T; * and each x* add a key. */
 static void sink_uniform__values(Test *t) {
   static const struct { const char *flags; double want; } ROWS[] = {
-      {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
-      {"--window 32", 0.0634140}, {"--prefix 5", 0.05407},
+      {"", 0.07412329537}, {"--window 32", 0.0634140}, {"--prefix 5", 0.05407},
       {"--extra zero", 0.05873868}, {"--sink-token", 0.05873868},
-      {"--sink-token --extra k", 0.05116292}, {"--sink-token 2", 0.05116292},
-      {"--sink-token 3", 0.04618780}};
+      {"--sink-token --extra k", 0.05116292}, {"--sink-token 3", 0.04618780},
+      {"--sink-token --window 8", 0.02879464}};
   EACH(i, ROWS) {
     const Config c = config_of(t, "%s", ROWS[i].flags);
     Model m;
@@ -2998,6 +2991,7 @@ static void sinks__threshold_is_strict(Test *t) {
     forget_queries(&b);
     const Sinks *s = lab_measure(t, &b, 0.75, 0.7499999, 0.7500001, METRIC_REAL);
     within(t, sinks_alpha(s, 0), 0.75, 0, "alpha_1");
+    within(t, s->cosine[0], 0, 0, "the angle of q = 0");
     for (int k = 0; k < 3; k++)
       within(t, sinks_sink(s, 0, k), k == 1, 0, "over eps %d", k);
   }
@@ -3117,6 +3111,8 @@ static void norm_ratio__by_hand(Test *t) {
     for (int i = 0; i < 18; i++)
       s->hnorm[i] = i % 6 ? OTHERS[i / 6] : ONE[i / 6];
     within(t, sinks_ratio(s), 7, 0, "largest ratio over the blocks");
+    s->hnorm[12] = 20;
+    within(t, sinks_ratio(s), 10, 0, "of the last block");
   }
 }
 
@@ -3294,13 +3290,15 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
     }
   }
   for (int j = 0; j < S; j++) {
-    double alpha = 0, over = 0;
+    double alpha = 0, over = 0, raw = 0;
     int heads = 0;
     for (int i = 0; i < LH; i++) {
       heads += attends[i / s->H];
       alpha += w.alpha[i * S + j];
       over += w.over[(2 * LH + i) * S + j];
+      raw += w.raw[i];
     }
+    within(t, sinks_raw(s), raw / heads, loose, "row mass");
     within(t, sinks_alpha(s, j), alpha / heads, loose, "sinks_alpha, column %d",
            j);
     within(t, sinks_sink(s, j, 2), over / heads, 1e-12, "sinks_sink, column %d",
@@ -3466,7 +3464,8 @@ static void checks__every_row(Test *t) {
 static void checks__can_fail(Test *t) {
   static void (*const PRINTS[])(Page *p, const char *what, double x, double bound) = {
     holds, equals, control, refutes};
-  static const double GOOD[] = {1, 1, 1, 1}, BAD[] = {1.001, 1.001, 0.999, 0.999};
+  static const double GOOD[] = {1, 1, 1, 1},
+                      BAD[] = {1.001, 1 + 1e7 * REAL_EPS, 0.999, 0.999};
   const double ODD[] = {NAN, INFINITY, -INFINITY};
   EACH(k, PRINTS) {
     Page p = {.out = tmpfile(), .e = fresh(t)};
@@ -3485,8 +3484,10 @@ static void checks__can_fail(Test *t) {
   }
 }
 
-static void check_one_wrong(Page *p) {   /* it is H_12 / 12 = 0.259 */
-  holds(p, "no positions: alpha_1", alpha(toy(p, REPEATED, "--pos none"), 1), 0.1);
+static void check_one_wrong(Page *p) {   /* the last block differs */
+  Toy *y = toy(p, RANDOM, ""), *z = toy(p, RANDOM, "");
+  y->a.layer[2].s2[0] = 9;
+  holds(p, "states", toy_spread(y, 1, 1, z), APART);
 }
 
 static void check_no_toy(Page *p) {   /* key heads do not divide the heads */
@@ -3523,7 +3524,8 @@ static void checks__hold(Test *t) {
 }
 
 /* The tests above rest on this: a NaN in either array makes the distance NaN,
- * and a failed statement outranks a skip. */
+ * larger() and smaller() of 7.1 keep one, and a failed statement outranks a
+ * skip. */
 static void frame__verdicts(Test *t) {
   static const struct { Test of; const char *is; } ROWS[] = {
       {{.facts = 2}, "ok"}, {{.facts = 2, .wrong = 1}, "FAIL"}, {{0}, "FAIL"},
@@ -3532,6 +3534,7 @@ static void frame__verdicts(Test *t) {
   EACH(i, ROWS)
     fact(t, !strcmp(verdict(&ROWS[i].of), ROWS[i].is), "row %d: %s", i,
          ROWS[i].is);
+  fact(t, isnan(smaller(1, NAN)), "the smaller");
   for (int i = 0; i < 3; i++) {
     const real x[] = {1, 3, 2};
     const double slow[] = {1, 3, 2};
@@ -3558,7 +3561,7 @@ static const TestEntry TESTS[] = {
     RUNS(model_init__laws), RUNS(model_init__streams), RUNS(embed_forward__absolute),
     RUNS(norm_forward__by_hand), RUNS(norm_forward__invariances),
     RUNS(rotate__relative), RUNS(distance_bias__tables), RUNS(activate__formulas),
-    RUNS(visible__pictures), RUNS(attention__logit), RUNS(row__every_operation),
+    RUNS(visible__pictures), RUNS(row__every_operation),
     RUNS(row_forward__extremes), RUNS(row_forward__tiny_sigmoids),
     RUNS(row_forward__pnorm_traps), RUNS(row_forward__clamp_branches),
     RUNS(row_forward__nan), RUNS(model_loss__direct), RUNS(model_loss__slices),

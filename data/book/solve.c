@@ -8,7 +8,7 @@
  * PUZZLE is sink.c with one body to be written (puzzles.txt). The tests NAME__*
  * hold puzzle NAME. Where a puzzle has a gradient, differences come first: they
  * need no other source than its own forward. Numbers by hand and test_sink.c's
- * slow model follow. What a body leaves unset is NaN here, and fails. */
+ * slow model follow. What `row` or head_scores leaves unset is NaN here. */
 #ifndef PUZZLE
 #define PUZZLE "out/puzzle.c"
 #endif

@@ -100,7 +100,7 @@ static void shard_bytes(Bytes *out, const int32_t *ids, size_t n, bool head) {
 
 static void scratch_close(void) {
   if (system(GONE(SCRATCH)))
-    fprintf(stderr, "test_sink: " SCRATCH " is left\n");
+    fprintf(stderr, "tests: " SCRATCH " is left\n");
 }
 
 static void scratch_open(void) {

@@ -350,7 +350,7 @@ static void run_page_numbers(Test *t, const char *page, bool wild) {
  * heads those of the evaluation. Arms that diverge leave what was seen. */
 static void run_page__parts(Test *t) {
   static const char *const IN_ORDER[] = {
-    "name=\"description\" content=\"A sink", "og:image\" content=\"page.svg\"",
+    "name=\"description\" content=\"Does a sink", "og:image\" content=\"page.svg\"",
     "prefers-color-scheme:dark", "break-inside:avoid", "<main>", "id=\"film\"",
     "<h1>Watch an attention sink form<", "a row is a token",
     "attention sink</b>", "With a spare key *",

@@ -98,7 +98,7 @@ static void product_holds(Test *t, int k, Rng *r) {
 
 /* c = a b and c += a b at odd sizes, both orientations of either factor and
  * every instruction set, against sums in double: within (k + 2) eps of the sum
- * of absolute products and 100 eps sqrt(k), and nothing written between the
+ * of absolute products and 100 eps sqrt(k + 1), and nothing written between the
  * rows of c. matmul and matmul_here give the bits of the best set. The last 120
  * are shared by 1 to 5 threads, three sizes in the packed form and two in
  * place: all have the bits of the form in place on one thread. */

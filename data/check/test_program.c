@@ -1170,7 +1170,7 @@ static void run_verdict__words(Test *t) {
      {"softmax  no sink on", "k-bias   a sink on *", "sigmoid  no sink",
       "too little held-out text"}},
     {{1.6, 1.6, 1.6}, 1.9, 0.06, 3000, {"softmax  unclear on",
-                                        "k-bias   no sink on *",
+                                        "k-bias   unclear on *",
                                         "sigmoid  unclear", "above softmax's"}},
     {{2.1, 1.6, 2.1}, 2.1, -0.06, 4000, {"softmax  a sink on",
                                          "did not move clearly",
@@ -1267,7 +1267,7 @@ static void sinks_print__nothing(Test *t) {
   fact(t,
        line &&
            !strncmp(line, "\n    1        -        -        -    0.000", 42) &&
-           !strstr(text, "nan") && strstr(text, "median beside it 0: - times"),
+           !strstr(text, "nan") && strstr(text, "median of its block 0: - times"),
        "%s", text);
   fact(t, line && strstr(line, "0.000        -    0.000\n"),
        "its entropy: %.90s", line);
@@ -2025,7 +2025,6 @@ static void settings_parse__order(Test *t) {
  * equals the smaller id. */
 static void token_draw__top(Test *t) {
   const double SHARE[] = {.1, .3, .2, .2, .15, .05};
-  const double ODD[] = {NAN, HUGE_VAL, -HUGE_VAL};
   static const struct {
     int k;
     double p, heat;
@@ -2056,10 +2055,6 @@ static void token_draw__top(Test *t) {
     for (int v = 0; v < 6; v++)
       within(t, seen[v], share[v] / sum, share[v] > 0 ? 0.02 : 0,
              "row %d: token %d", r, v);
-    token_draw((real[]){r % 3 > 1 ? -INFINITY : 1, (real)ODD[r % 3]}, 2, &s,
-               &rng, fresh(t));
-    fact(t, t->e.status == 1 && strstr(t->e.text, "finite logits"), "%g: %s",
-         ODD[r % 3], t->e.text);
   }
 }
 
@@ -2245,7 +2240,7 @@ static const Refused OF_SINK_ALONE[] = {
    "not a flag of this command. Try: make paper"},
   {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
   {"eval " SCRATCH "/m.ckpt --T 8 --ids " SCRATCH "/i", 1,
-   "have 3. Try: a smaller --T, or"},
+   "have 3. Try: a smaller --T, longer"},
   {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: already exists"},
   {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2,
    "this command reads or writes it, too"},

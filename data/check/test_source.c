@@ -130,10 +130,13 @@ static void paper__wrong_texts(Test *t) {
     sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
   sink_fails(t, "tokenize train " SCRATCH "/t.new --force --out " SCRATCH "/t",
              2, "/t.new: this command reads or writes it, too");
-  fact(t, !strcmp(text_in(t, SCRATCH "/t.new"), "1 2 3\n"), "another file");
+  fact(t,
+       !strcmp(text_in(t, SCRATCH "/t.new"), "1 2 3\n") &&
+           file_missing(SCRATCH "/t"),
+       "another file, or one more");
   fact(t,
        system("cd out && ." PROGRAM
-              " train --quiet --grammar away 2> ../" SCRATCH "/err") != 0,
+              " train --quiet --grammar away 2> ../" SCRATCH "/err"),
        "ends well");
   const char *err = text_in(t, SCRATCH "/err");
   fact(t, strstr(err, "away: not found here or beside"), "%s", err);
@@ -162,7 +165,7 @@ static void paper__tokenize(Test *t) {
   file_write(SCRATCH "/bom", "\xef\xbb\xbf", 3, &t->e);
   sink_fails(t, "tokenize encode a b", 2, "expected train, encode or decode");
   answers(t, PROGRAM, "tokenize encode " SCRATCH "/bom", 0,
-          "242 190 194\n|sink: " SCRATCH "/bom:");
+          "242 190 194\n|paper: " SCRATCH "/bom:");
   bytes_free(&text);
 }
 
@@ -248,7 +251,7 @@ static void paper__generate_seeds(Test *t) {
        !strcmp(zero, said(t, GENERATE "--seed 0")) &&
            !strcmp(one, said(t, GENERATE "--seed 1")),
        "another text, the same seed");
-  fact(t, strcmp(zero, one) != 0, "the same text, another seed: %s", zero);
+  fact(t, strcmp(zero, one), "the same text, another seed: %s", zero);
   if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, fresh(t))) {
     fact(t, false, "%s", t->e.text);
     return;
@@ -347,7 +350,7 @@ static void paper__first_tokens(Test *t) {
        "%s", drawn);
   fact(t,
        strstr(said(t, EVAL_MODEL "--first-tokens other"),
-              "other: token 1 one of 313, ") != NULL,
+              "other: token 1 one of 313, "),
        "the rest of 317");
   sink_fails(t, EVAL_MODEL "--first-tokens 5:common", 2,
              "only for the text of a training. Try: other");

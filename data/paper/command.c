@@ -21,17 +21,19 @@ static const Corpus *corpus_asked(const Experiments *x, const char *name,
   for (int i = 0; i < x->corpora; i++)
     if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name)))
       return &x->corpus[i];
-  const char *asked = "NAME", *other = "NAME, after naming one";
-  const Corpus *first = NULL;
-  if (*name) {
-    asked = name;
-    first = corpus_asked(x, "", &(Error){0});
+  char names[200] = "";
+  for (int i = 0; i < x->corpora; i++) {
+    size_t n = strlen(names);
+    if (!x->corpus[i].domain)
+      snprintf(names + n, sizeof names - n, "%s%s", n ? "|" : "",
+               x->corpus[i].name);
   }
-  if (first)
-    other = first->name;
-  fail(e, 2,
-       "--corpus %s: expected one of " EXPERIMENTS_FILE ". Try: --corpus %s",
-       asked, other);
+  if (*names)
+    fail(e, 2, "--corpus %s: expected one of " EXPERIMENTS_FILE ". Try: "
+         "--corpus %s", name, names);
+  else
+    fail(e, 2, EXPERIMENTS_FILE ": expected a corpus, found none. Try: corpus "
+         "NAME FILE HASH");
   return NULL;
 }
 
@@ -41,6 +43,7 @@ static const Corpus *corpus_asked(const Experiments *x, const char *name,
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
   /* a domain is never the first corpus */
   bool first = q->corpus == corpus_asked(&q->x, "", &(Error){0});
+  /* of all items, another corpus has the rows of claims judged again there */
   bool few = !first && q->item < 0 && q->only < 0;
   int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
   int times = q->corpus->times;
@@ -161,8 +164,9 @@ static double train_work(const Settings *s) {
          s->train.steps;
 }
 
-/* Says on stderr how many runs are missing, and their time by operations and
- * the first one's. */
+/* Says on stderr how many runs are missing, and for how long: train_work of
+ * each, at the seconds that the first one's takes for a few steps here. A row
+ * that ends at its onset counts in full. */
 static int runs_announce(const Command *q, int *missing, Error *e) {
   static const double TOY_SECONDS = 12;   /* 4 to 16 on one core */
   double unit = 0, time = 0;
@@ -220,6 +224,10 @@ static int runs_print(const Command *q, Error *e) {
     bytes_print(&folders, e, " --results");
     word_add(&folders, own->results, e);
   }
+  if (own->parts[0]) {
+    bytes_print(&folders, e, " --parts");
+    word_add(&folders, own->parts, e);
+  }
   bytes_add(&folders, "", 1, e);
   for (int row = 0, seed = -1, there;
        !e->status && run_next(q, &row, &seed, &there);)
@@ -259,7 +267,14 @@ static int run_verify(const Command *q, Error *e) {
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);)
     if (there == 1)
       return run_do(q, row, seed, true, e);
-  return fail(e, 1, "--verify: no run is finished yet. Try: without --verify");
+  return fail(e, 1, "--verify: none of the runs asked for is finished. Try: "
+              "without --verify");
+}
+
+static int results_there(const Own *own, Error *e) {
+  if (!file_missing(own->results))
+    return e->status;
+  return fail(e, 1, "%s: no such folder. Try: another --results", own->results);
 }
 
 /* What there is: an item with its toys' maps, or all headline
@@ -268,9 +283,8 @@ static int results_show(const Command *q, Error *e) {
   Results r = {0};
   Bytes out = {0};
   const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
-  if (file_missing(q->own->results))
-    return fail(e, 1, "%s: no such folder. Try: another --results",
-                q->own->results);
+  if (results_there(q->own, e))
+    return e->status;
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
     if (item && q->own->predict)
       onset_predict(&out, &r, item, e);
@@ -521,6 +535,30 @@ static const char *choosing_flag(const Own *own) {
   return own->seeds ? "seeds" : "";
 }
 
+/* Refuses flags that ask for different things. --predict is a way to show. */
+static int flags_together(const Own *own, Error *e) {
+  const struct {
+    const char *flag;
+    bool given;
+  } ASKS[] = {{"predict", own->predict},
+              {"show", own->show && !own->predict},
+              {"commands", own->commands},
+              {"verify", own->verify},
+              {"cost", own->cost}};
+  const char *one = NULL;
+  for (size_t i = 0; i < sizeof ASKS / sizeof *ASKS; i++) {
+    if (!ASKS[i].given)
+      continue;
+    if (one)
+      return fail(e, 2, "--%s: --%s asks for something else. Try: one of them",
+                  ASKS[i].flag, one);
+    one = ASKS[i].flag;
+  }
+  if (own->seeds && own->only_seed >= 0)
+    return fail(e, 2, "--seeds: --seed names a seed. Try: without --seeds");
+  return e->status;
+}
+
 /* The item and the row that are named, and whether the flags fit them. */
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
@@ -533,6 +571,8 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   if (flag && (!n || strcmp(words[0], of)))
     return fail(e, 2, "--%s: works only with the item %s. Try: ./paper %s --%s",
                 flag, of, of, flag);
+  if (flags_together(q->own, e))
+    return e->status;
   if (n > 1)
     return fail(e, 2, "%s: unexpected argument. Try: ./paper help ITEM",
                 words[1]);
@@ -540,9 +580,21 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
     q->item = entry_of(x->item, x->items, sizeof *x->item, words[0]);
   if (n && strcmp(words[0], "all") && q->item < 0) {
     Near near = {.word = words[0]};
-    for (int i = 0; i < x->items; i++)
-      near_look(&near, x->item[i].name, x->item[i].name);
+    const size_t size = strlen(words[0]);
+    for (int i = 0; i < x->items; i++) {
+      const char *name = x->item[i].name;
+      /* table12: table12-left */
+      bool begins = size && !strncmp(name, words[0], size) && name[size] == '-';
+      near_look(&near, begins ? words[0] : name, name);
+    }
     return verb_unknown(q->s, near, e);
+  }
+  if (q->item >= 0 && is_elsewhere(x, q->item) && !q->own->row[0]) {
+    if (q->own->verify)
+      some = "verify";
+    if (*some)
+      return fail(e, 2, "--%s: nothing is trained for %s. Try: without --%s",
+                  some, words[0], some);
   }
   if (q->own->show)
     flag = "show";
@@ -598,7 +650,7 @@ static int verb_item(Settings *s, Error *e) {
 static int command_results(Command *q, Results *r, const Settings *s,
                            Error *e) {
   *r = (Results){0};
-  return command_open(q, s, e) ||
+  return command_open(q, s, e) || results_there(q->own, e) ||
          results_load(r, &q->x, q->own->results, q->corpus->name, e);
 }
 

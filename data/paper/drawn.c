@@ -218,10 +218,11 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags,
       !outputs_ready(&now, (const char *[]){now.out, now.log, now.report}, 3,
                      e)) {
     if (s->resume && !s->quiet)
-      fprintf(stderr, "sink: %s does not exist yet: starting a new run\n",
-              s->out);
+      fprintf(stderr, "%s: %s does not exist yet: starting a new run\n",
+              s->program->name, s->out);
     if (!s->quiet)
-      fprintf(stderr, "sink: starting from %s, step %ld\n", s->start, t->step);
+      fprintf(stderr, "%s: starting from %s, step %ld\n", s->program->name,
+              s->start, t->step);
     trainer_restart(t, &now, e);
   } else
     trainer_free(t);
@@ -235,7 +236,7 @@ static void word_add(Bytes *out, const char *word, Error *e) {
   bytes_print(out, e, " %s", quote);
   for (; *word; word++)
     if (*word == *QUOTE)
-      bytes_print(out, e, "'\\''");
+      bytes_print(out, e, QUOTED);
     else
       bytes_add(out, word, 1, e);
   bytes_print(out, e, "%s", quote);
@@ -472,15 +473,19 @@ static void axis_end(Axis *a, double first, double last) {
   double whole = fmax(fabs(a->from), fabs(a->to));
   a->first = first;
   a->last = last;
+  const bool one = a->tight && !(a->to > a->from);
   if (!(a->to > a->from))
     a->to = a->log ? 2 * a->from : a->from + 1;
   a->to = fmax(a->to, a->from + 1e-6 * whole);
   if (a->n)
     return;
+  const double only = a->from;
   if (a->log)
     axis_powers(a);
   else
     axis_steps(a, whole);
+  if (one && a->n && fabs(a->at[0] - only) <= 1e-9 * whole)
+    a->n = 1;                  /* nothing was seen at the others */
 }
 
 enum { PICTURE_WIDTH = 360 };    /* of a chart */
@@ -679,9 +684,14 @@ static void chart_label(Html *h, const Chart *what, const Series *lines,
       to--;
     if (to < 0 || !isfinite(at[to]) || !lines[k].name[0])
       continue;
+    double first = at[from], last = at[to];
+    for (int i = from; i <= to && names; i++) {   /* dots: least and largest */
+      first = fmin(first, at[i]);
+      last = fmax(last, at[i]);
+    }
     say(h, ". ");
     html_text(h, lines[k].name);
-    say(h, ": from %.3g to %.3g", at[from], at[to]);
+    say(h, ": from %.3g to %.3g", first, last);
   }
 }
 
@@ -1195,8 +1205,14 @@ static const char *key_name(char to[64], const HeadMap *map, const Config *c,
   return to;
 }
 
+/* How many of the first T tokens row i, from 0, sees: those up to its own, or
+ * a prefix. */
+static int tokens_seen(int prefix, int i, int T) {
+  return (int)at_most(i < prefix ? prefix : i + 1, T);
+}
+
 /* For those who do not see the picture: each query's weight on the column, and
- * its largest weight. */
+ * its largest weight on what it sees. */
 static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
                         int column, const char *title) {
   char text[64];
@@ -1209,7 +1225,7 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
   for (int i = 0; i < T; i++) {
     const double *row = map->one + i * map->S;
     int most = 0, before = map->S - map->T;
-    for (int j = 1; j < map->S; j++)
+    for (int j = 1; j < before + tokens_seen(c->prefix, i, map->T); j++)
       if (row[j] > row[most])
         most = j;
     say(h, "<tr>");
@@ -1224,11 +1240,12 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
 enum { TOKEN_CELL = 11, TOKEN_BAR = 24 };   /* bar: a mass of 1 */
 
 /* A bar at each row, from x = left on, for what its raw weights sum to. */
-static void mass_bars(Html *h, const HeadMap *map, int T, int left) {
+static void mass_bars(Html *h, const HeadMap *map, const Config *c, int T,
+                      int left) {
   int before = map->S - map->T;
   for (int i = 0; i < T; i++) {
     double mass = 0;
-    for (int j = before; j <= before + i; j++)
+    for (int j = before; j < before + tokens_seen(c->prefix, i, map->T); j++)
       mass += map->one[i * map->S + j];
     say(h, "<path class=\"mass\" d=\"M%d %dh%.3gv%dH%dz\"/>", left,
         17 + i * TOKEN_CELL, TOKEN_BAR * fmin(fmax(mass, 0), 1),
@@ -1293,7 +1310,7 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   const CellMap weights = {
     .m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S};
   cells(h, &weights, left, TOKEN_CELL, TOKEN_CELL);
-  mass_bars(h, map, T, left + S * TOKEN_CELL + 4);
+  mass_bars(h, map, &o->c, T, left + S * TOKEN_CELL + 4);
   token_names(h, map, &o->c, T, left, bottom);
   if (S > T)
     say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>",
@@ -1362,9 +1379,10 @@ static void page_table(Html *h, const Outcome *o, int n, int read,
       "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
       "sequences of %d tokens. alpha: mean share of token 1 or * in a row's "
       "weights; x even: alpha over that of even rows, which share their weight "
-      "alike. Row mass: what a row's raw weights on tokens sum to. Norm ratio: "
+      "alike. Row mass: what the sizes of a row's raw weights on tokens sum "
+      "to, signs apart. Norm ratio: "
       "the first row's norm over the mean of the others, in the block where it "
-      "is largest. Valid loss: nats a token, over %lld tokens.</p>\n",
+      "is largest. Loss: nats a token, over %lld held-out tokens.</p>\n",
       s->eps, read, o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 

@@ -48,7 +48,7 @@ static const Own *own_of(const Settings *s) {
  *                                  hash64 of its bytes
  *   corpus NAME FILE HASH times N  the same, where every row reads N times its
  *                                  steps and data
- *   corpus NAME FILE.grammar       a grammar of data/text
+ *   corpus NAME FILE.grammar [HASH]   a grammar of data/text
  *   domain NAME FILE [HASH]        a text or grammar to measure on, not to
  *                                  train on
  *   recipe NAME [RECIPE] FLAGS     flags to start from
@@ -289,7 +289,8 @@ static int read_seeds(Reading *r) {
   const char *first = next_word(r), *second = next_word(r);
   if (!is_number(first, &few) || !is_number(second, &many) || few < 2 ||
       many < few || many > 99 || few > floor(few) || many > floor(many))
-    return wrong(r, "two counts of seeds, 2 to 99", first);
+    return wrong(r, "two counts of seeds, 2 to 99, the second no smaller",
+                 is_number(first, &few) && few >= 2 ? second : first);
   r->x->seeds = (int)few;
   r->x->headline_seeds = (int)many;
   return 0;
@@ -370,6 +371,9 @@ static int read_title(Reading *r, const char **reference, const char **title) {
 }
 
 static int read_item(Reading *r) {
+  const Experiments *x = r->x;
+  if (entry_of(x->item, x->items, sizeof *x->item, r->name) >= 0)
+    return wrong(r, "a name that no item above has", r->name);
   Item *i = &r->x->item[r->x->items++];
   *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
   return read_title(r, &i->reference, &i->title);
@@ -489,6 +493,8 @@ static int read_eval(Reading *r) {
 
 static int read_claim(Reading *r) {
   Experiments *x = r->x;
+  if (entry_of(x->claim, x->claims, sizeof *x->claim, r->name) >= 0)
+    return wrong(r, "a name that no claim above has", r->name);
   Claim *c = &x->claim[x->claims++];
   const char *word = next_word(r);
   int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
@@ -875,17 +881,24 @@ static double result_number(const Result *r, const char *name) {
   char each[64];
   if (x || !name[stem] || stem > 40)
     return x && n ? x[0] : NAN;
-  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+  const bool indexed = name[stem] == '[';
+  const char *digit = name + stem + 1;
+  if (!indexed && *digit == '.')
+    digit++;
+  char *end;
+  long to = strtol(digit, &end, 10);
+  if (end == digit || strcmp(end, indexed ? "]" : ""))
+    return NAN;
   snprintf(each, sizeof each, "%.*s", stem, name);
-  if (name[stem] == '[') {
+  if (indexed) {
     x = result_find(r, each, &n);
     return x && to >= 0 && to < n ? x[to] : NAN;
   }
   char *digits = strrchr(each, '_');
   if (strncmp(name + stem, "..", 2) || !digits)
     return NAN;
-  double sum = 0;
   long from = strtol(digits + 1, NULL, 10);
+  double sum = from <= to ? 0 : NAN;
   for (long i = from; i <= to && i - from < 100; i++) {
     snprintf(digits, 22, "_%ld", i);
     x = result_find(r, each, &n);

@@ -29,6 +29,7 @@ typedef struct Film {
   const char *name;            /* subject of the caption */
   int heads, looks, head;      /* of all blocks; of the film; the one drawn */
   int H, T;                    /* of a block; tokens drawn */
+  int prefix;                  /* of the model's mask */
   int n, tokens;               /* sequences behind a number; tokens of each */
   bool starred;                /* the model has a column * */
   double even;                 /* alpha_1 where rows share alike */
@@ -61,6 +62,7 @@ static int film_begin(Film *f, const Trainer *t, Error *e) {
   f->H = c->heads;
   f->heads = c->layers * c->heads;
   f->T = (int)at_most(T, FILM_TOKENS);
+  f->prefix = c->prefix;
   f->starred = config_column_star(c) >= 0;
   f->looks = (int)at_most(steps + 1, FILM_LOOKS);
   f->end = -1;
@@ -294,8 +296,9 @@ static int film_read(Film *f, const Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Program.watch, of the arm that p names. A picture ends no training: looks
- * that cannot be had are missing in it. */
+/* Program.watch, of the arm that p names. A look that cannot be had, or whose
+ * file cannot be written, ends no training: it is said, and may be missing in
+ * the picture. Without memory for the film there is no training. */
 static int film_watch(Trainer *t, const Progress *p, Error *e) {
   Error passed = {0};
   Film *f = t->s.watched->arm;
@@ -303,11 +306,14 @@ static int film_watch(Trainer *t, const Progress *p, Error *e) {
     if (!strcmp(p->name, RUN_ARMS[i].name))
       f = &t->s.watched->arm[i];
   if (!f->look && !film_begin(f, t, e) && t->step && film_read(f, t, &passed))
-    fprintf(stderr, "sink: %s: not used\n", passed.text);
+    fprintf(stderr, "%s: %s: not used\n", t->s.program->name, passed.text);
   passed = (Error){0};
   for (int k = 0; k < f->looks && !e->status; k++)
     if (f->step[k] == t->step && !film_look(f, k, t, &passed))
-      film_write(f, t, e);
+      film_write(f, t, &passed);
+  if (passed.status)
+    fprintf(stderr, "%s: the film's look at step %ld: %s\n",
+            t->s.program->name, t->step, passed.text);
   return e->status;
 }
 
@@ -342,15 +348,15 @@ static void film_text(Html *h, int x, int y, const char *as, const char *form,
 
 /* The cells of a level of the ramp, as runs of lines one unit thick. The key *
  * stands to the left of key 1, behind a gap. */
-static void film_level(Html *h, const FilmLook *x, bool starred, int T,
-                       int level) {
+static void film_level(Html *h, const Film *f, const FilmLook *x, int level) {
   say(h, "<path stroke=\"%s\" d=\"M0 0", RAMPS[level].colour);
-  for (int i = 0; i < T; i++) {
-    if (starred && ramp_level((double)x->bias[i]) == level)
+  for (int i = 0; i < f->T; i++) {
+    const int seen = tokens_seen(f->prefix, i, f->T);
+    if (f->starred && ramp_level((double)x->bias[i]) == level)
       say(h, "M-%.3g %dh1", (FILM_BIAS - 1.0) / FILM_CELL, i);
-    for (int j = 0; j <= i; j++) {
+    for (int j = 0; j < seen; j++) {
       int from = j;
-      while (j <= i && ramp_level((double)x->weight[i][j]) == level)
+      while (j < seen && ramp_level((double)x->weight[i][j]) == level)
         j++;
       if (j > from)
         say(h, "M%d %dh%d", from, i, j - from);
@@ -369,12 +375,12 @@ static void film_map(Html *h, const Film *f, const FilmLook *x, int left,
   say(h, "<g transform=\"translate(%d %d) scale(%d)\">\n", left,
       top + FILM_CELL / 2, FILM_CELL);
   for (int level = 0; level < RAMP; level++)
-    film_level(h, x, f->starred, f->T, level);
+    film_level(h, f, x, level);
   say(h, "</g>\n<path stroke=\"" FILM_MASS "\" stroke-width=\"%d\" d=\"",
       FILM_CELL);
   for (int i = 0; i < f->T; i++) {
     double mass = 0;
-    for (int j = 0; j <= i; j++)
+    for (int j = 0; j < tokens_seen(f->prefix, i, f->T); j++)
       mass += (double)x->weight[i][j];
     say(h, "M%d %dh%.3g", bars, top + i * FILM_CELL + FILM_CELL / 2,
         FILM_BAR * fmin(1, fmax(0, mass)));
@@ -491,7 +497,7 @@ static void film_draw(Html *h, const Film *f, int n) {
       "font-size=\"14\" fill=\"" FILM_INK "\" "
       "shape-rendering=\"crispEdges\">\n", FILM_WIDTH, high, FILM_WIDTH);
   element(h, "title", "Watch an attention sink form: one head of each model, "
-          "seen seven times while it trains");
+          "seen while it trains");
   say(h, "<rect width=\"%d\" height=\"%d\" rx=\"6\" fill=\"#fdfcf8\"/>\n",
       FILM_WIDTH, high);
   film_text(h, FILM_EDGE, 34, "font-size=\"24\" font-weight=\"700\"",

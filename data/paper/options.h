@@ -188,7 +188,7 @@ enum { LOOKS = 1024 };
        "a grammar, expanded endlessly"), \
   NAME("tokens", DATA, data.tokens, "", \
        "16-bit ids as of llm.c or nanoGPT; folder; -"), \
-  WHOLE("end-token", DATA, data.end_token, "50256", 0, 65535, \
+  WHOLE("end-token", DATA, data.end_token, "50256", 0, 1.6e7, \
         "ends a document of --tokens"), \
   STRING("first-tokens", DATA | GENERATE, data.first_tokens, "N", \
          "or one of N|text|other|natural, N[^X][:SET] (Table 10)"),

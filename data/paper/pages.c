@@ -33,6 +33,8 @@ static int train_paged(Settings *s, Error *e) {
   }
   if (!e->status && s->report[0] && (w.o.ended[0] || w.o.p.looks))
     report_write(s->report, "train", &w.t.s, &w.o, 1, NULL, w.o.ended, e);
+  if (!e->status && s->report[0] && !s->quiet)
+    fprintf(stderr, "The page: %s\n", s->report);
   if (w.o.ended[0])
     fail(e, 1, "%s", w.o.ended);
   return work_end(&w, e);
@@ -84,7 +86,9 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
 
 #define PAGED_VERBS(run, eval) \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
-   "a sink comes and goes [out/run.html]\n    defaults: " RUN_FLAGS, run}, \
+   "a sink comes and goes [out/run.html]\n    its arms set --sim --kernel " \
+   "--normalizer --scale --extra; it has no --window\n    these stand for " \
+   "the defaults: " RUN_FLAGS, run}, \
   {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL, \
    "sink run as a picture [out/film.svg]", verb_film}, \
   {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \

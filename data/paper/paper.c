@@ -49,17 +49,17 @@
   WHOLE("seed", ITEM, own.only_seed, "-1", 0, INT32_MAX, \
         "one seed; 0 is for tuning [those of the table]"), \
   WHOLE("seeds", ITEM, own.seeds, "0", 1, SEEDS_MOST, \
-        "seeds 1 .. N of every row"), \
+        "seeds 1 .. N of every row; judged are the table's"), \
   STRING("corpus", ITEM | KEPT_RUNS, own.corpus, "NAME", \
          "the runs' text, by its name in the table [the first]"), \
-  NAME("texts", ITEM, own.texts, "", \
-       "folder of the texts that data/ lacks"), \
+  {"texts", ITEM, 'f', AT(own.texts), "", 0, PATH_ROOM, "FOLDER", \
+   "the texts that data/ lacks"}, \
   {"models", ITEM, 's', AT(own.models), "models", 0, PATH_ROOM, "FOLDER", \
    "published models, NAME.model made by ./hf"}, \
-  NAME("results", ITEM | KEPT_RUNS, own.results, RESULTS_FOLDER, \
-       "folder where finished runs are kept"), \
-  NAME("parts", ITEM, own.parts, "", \
-       "folder of stopped runs, to be resumed"), \
+  {"results", ITEM | KEPT_RUNS, 'f', AT(own.results), RESULTS_FOLDER, 0, \
+   PATH_ROOM, "FOLDER", "where finished runs are kept"}, \
+  {"parts", ITEM, 'f', AT(own.parts), "", 0, PATH_ROOM, "FOLDER", \
+   "where stopped runs are kept, to be resumed"}, \
   SWITCH("commands", ITEM, own.commands, \
          "print the command of each missing run"), \
   SWITCH("verify", ITEM, own.verify, \

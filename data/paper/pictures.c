@@ -73,7 +73,7 @@ static const struct {
 } MEASURES[] = {
   {"sink_", "%", "Sink on "},
   {"alpha_", "mean weight", "Mean weight on "},
-  {"loss", NATS, "Loss"},
+  {"loss", NATS, "Held loss"},   /* but of a curve: measure_drawn */
   {"times_", "times even rows", "Mean weight, times even rows, on "},
   {"valid", NATS, "Held loss"},
   {"train_loss", NATS, "Training loss"},
@@ -98,7 +98,7 @@ static const struct {
   {"old_more", MORE, "Loss, first keys kept, places of the text"},
   {"isolate_alpha_t", "mean weight", "Mean weight on token 32"},
   {"probe_auc", "AUC", "The probe"},
-  {"least_sink", "million tokens, no less", "Onset of the sink"},
+  {"least_sink", "million tokens", "Onset of the sink"},
   {"", "value", "Value"}
 };
 
@@ -147,23 +147,32 @@ static const char *measure_words(const char *measure, bool line,
     i++;
   if (title[strlen(title) - 1] == ' ' && at) {
     column = "token #";
+    if (!strcmp(at, "_self"))
+      column = "the row's own token";
     if (at[1] == '1')
       column = "token 1";
     if (at[1] == '*')
-      column = "the extra column *";
+      column = "* or x*";
   }
   snprintf(text, 160, "%s%s%s", line && *column ? "" : title, column, ON[i][1]);
   return text;
 }
 
+/* A curve's loss is the training's; elsewhere it is of held-out text. */
+static const char *measure_drawn(const Paper *p, const char *measure) {
+  const bool curve = p->picture->kind == PICTURE_CURVES;
+  return curve && !strcmp(measure, "loss") ? "train_loss" : measure;
+}
+
 /* The measures that commas join, each in words with its name behind. */
-static const char *title_of(const char *words, char text[400]) {
+static const char *title_of(const Paper *p, const char *words,
+                            char text[400]) {
   char part[64], plain[160];
   int n = 0;
   text[0] = 0;
   for (int k = 0; part_of(words, k, part) && n < 200; k++)
     n += snprintf(text + n, 199, "%s%s (%s)", k ? "; " : "",
-                  measure_words(part, false, plain), part);
+                  measure_words(measure_drawn(p, part), false, plain), part);
   return text;
 }
 
@@ -325,7 +334,7 @@ static void draw_each_row(Paper *p, const char *word) {
     for (Point at = {.word = word}; at.side <= LINE_EVEN; at.side++)
       count += line_read(p, line_begin(p->lines, count, "", count), row, at);
     snprintf(title, sizeof title, "%s: %s", p->x->row[row].name,
-             title_of(*word ? word : "sink_1", of));
+             title_of(p, *word ? word : "sink_1", of));
     Chart what = points_chart(p, title, word);
     if (count)
       chart(&p->h, &what, p->lines, count);
@@ -349,7 +358,7 @@ static int rows_read(Paper *p, const char *words, int from, int more,
       const char *of = p->x->row[row].name;
       if (alone)
         style = k % LINE_EVEN;
-      measure_words(part, true, plain);
+      measure_words(measure_drawn(p, part), true, plain);
       if (!joined)
         snprintf(name, sizeof name, "%s", of);
       else if (alone)
@@ -379,7 +388,7 @@ static void draw_all_rows(Paper *p, const char *words) {
   for (int drawn = 0; drawn < 2; drawn++)   /* first the scale is seen */
     for (int k = 0; k == 0 || 1 + k * more < rows; k++) {
       int own = 0, count = rows_read(p, words, 1 + k * more, more, &own);
-      title_of(words, plain);
+      title_of(p, words, plain);
       if (rows > more + 1)
         snprintf(title, sizeof title, "%s, part %d", plain, k + 1);
       else
@@ -392,7 +401,7 @@ static void draw_all_rows(Paper *p, const char *words) {
 }
 
 /* Begins the lines of a picture of dots: `own` of seeds, as many of their
- * means, the paper's and that of even rows. */
+ * means, the paper's, that of even rows and that of bounds. */
 static void dots_begin(Paper *p, bool domains, int own, bool even) {
   for (int i = 0; i < own; i++) {
     const char *seed = "a seed", *mean = "mean";
@@ -407,7 +416,32 @@ static void dots_begin(Paper *p, bool domains, int own, bool even) {
   }
   line_begin(p->lines, 2 * own, "the paper", 1)->points = true;
   line_begin(p->lines, 2 * own + 1,
-             even ? "even rows" : "even rows of the first", LINE_EVEN);
+             even ? "even rows" : "even rows, of the first row's model",
+             LINE_EVEN);
+  line_begin(p->lines, 2 * own + 2, "a seed without one: later than its run",
+             LINE_OVER);
+}
+
+/* Of onsets: moves the seeds that had none by their run's end, whose numbers
+ * are bounds, from s into a line of their own; then there is no mean. */
+static void bounds_apart(const Paper *p, int row, const char *measure,
+                         Spread *s, Series *later, double y) {
+  char name[128];
+  const int n = later->n;
+  if (strncmp(measure, "least_", 6))
+    return;
+  snprintf(name, sizeof name, "censored_%.60s", measure + 6);
+  *s = NO_SPREAD;
+  for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
+    const double x = scale_of(measure) *
+                     results_number(&p->runs, row, seed, measure);
+    if (results_number(&p->runs, row, seed, name) == 1)
+      line_add(later, x, y);
+    else
+      spread_add(s, x);
+  }
+  if (later->n > n)
+    s->mean = NAN;
 }
 
 /* The dots of the item's row i at a height: every seed of a measure, their
@@ -424,6 +458,14 @@ static void dots_add(Paper *p, int i, const char *measure, const Spread *s,
                p->x->shown[item->from + i].paper[of].value, y);
 }
 
+/* The alpha of even rows: that of token 1 is in the result; a row's own token
+ * has another, which its multiple tells. */
+static double even_of(const Results *r, int row, const char *alpha) {
+  if (strcmp(alpha, "alpha_self"))
+    return spread_of(r, row, "even").mean;
+  return spread_of(r, row, alpha).mean / spread_of(r, row, "times_self").mean;
+}
+
 /* The dots of each row of the item. Returns how many heights they take. For an
  * alpha `level` becomes that of even rows, as the first row has it. */
 static int dots_rows(Paper *p, const char *measure, Axis *y, double *level) {
@@ -436,9 +478,10 @@ static int dots_rows(Paper *p, const char *measure, Axis *y, double *level) {
     if (!s.n && !row_begun(&p->runs, row))
       continue;
     axis_tick(y, n + 0.5, p->x->row[row].name);
+    bounds_apart(p, row, name, &s, &p->lines[4], n + 0.5);
     dots_add(p, i, name, &s, 0, 1, n + 0.5);
     if (!isfinite(*level) && !strncmp(name, "alpha_", 6))
-      *level = spread_of(&p->runs, row, "even").mean;
+      *level = even_of(&p->runs, row, name);
     n++;
   }
   return n;
@@ -475,8 +518,8 @@ static void draw_dots(Paper *p, const char *measure) {
   int own = 1, n;   /* rows that have marks of their own; heights */
   char title[400];
   Chart what = {
-    title_of(measure, title), p->kind->caption, measure_axis(p->item, measure),
-    {.names = true, .seen = true}};
+    title_of(p, measure, title), p->kind->caption,
+    measure_axis(p->item, measure), {.names = true, .seen = true}};
   if (domains)
     own = (int)at_most(p->item->count, ROWS_DRAWN);
   dots_begin(p, domains, own, isfinite(level));
@@ -487,7 +530,7 @@ static void draw_dots(Paper *p, const char *measure) {
   for (int k = 0; k < 2; k++)
     line_add(&p->lines[2 * own + 1], level, k * n);
   what.y.to = n;
-  chart(&p->h, &what, p->lines, 2 * own + 2);
+  chart(&p->h, &what, p->lines, 2 * own + 3);
 }
 
 /* The first result of a row that has a list, and its seed; NULL: none has. */

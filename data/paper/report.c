@@ -433,22 +433,32 @@ static const char *last_name(const char *path) {
 static const Kind KINDS[PICTURE_KINDS] = {
   [PICTURE_ONSET] = {draw_onset, .caption = ""},
   [PICTURE_CORNERS] = {draw_corners, .caption = ""},
-  [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
-  [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.",
+  [PICTURE_CURVES] = {draw_all_rows,
+                      "A line is the mean over the seeds that got so far, its "
+                      "band goes from the least of them to the largest.",
+                      curve_at, .x = "million tokens"},
+  [PICTURE_OVER] = {draw_all_rows,
+                    "# is the number below the axis. Mean over seeds; a band "
+                    "goes from the least to the largest.",
                     over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows,
-                     "Norm of the first row over the mean of the others; far "
-                     "above 1 it is a massive activation.",
+                     "Norm of the first row over the mean of the others, mean "
+                     "over seeds with their range; far above 1 it is a massive "
+                     "activation.",
                      norm_at, "block", "first / others", 1, .log_y = true},
-  [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.",
+  [PICTURE_NORMS] = {draw_each_row,
+                     "l2 norm by block, mean over seeds; a band goes from the "
+                     "least to the largest.",
                      norm_at, "block", .least = 1, .log_y = true},
   [PICTURE_ANGLES] = {draw_each_row,
-                      "By block, mean over heads. The paper's Figure 2, "
+                      "By block, mean over heads and over seeds, with the "
+                      "seeds' range. The paper's Figure 2, "
                       "bottom, and Figures 15 to 18.",
                       angle_at, "block", .least = 1},
   [PICTURE_GRID] = {draw_each_row,
-                    "Sink of token 1 by length and threshold: look whether it "
-                    "falls with both. The paper's Figure 3.",
+                    "Sink of token 1 by length and threshold, mean over seeds "
+                    "with their range: look whether it falls with both. The "
+                    "paper's Figure 3.",
                     grid_at, "tokens T", "%", .log_x = true},
   [PICTURE_DOTS] = {draw_dots, .caption = ""},
   [PICTURE_DOMAINS] = {draw_dots, .caption =
@@ -458,8 +468,8 @@ static const Kind KINDS[PICTURE_KINDS] = {
   [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).",
                      .shape = "shape"},
   [PICTURE_MAP] = {draw_maps,
-                   "Weight of each query (down) on each key (across). A sink "
-                   "is a dark column.",
+                   "Share of each query's weight (down) on each key (across), "
+                   "the mean over 16 sequences. A sink is a dark column.",
                    .list = {"map"}, .shape = "map_shape", .from = 2},
   [PICTURE_TOY] = {draw_maps,
                    "Weight of each query (down) on each key (across) in one "
@@ -555,16 +565,26 @@ static void claim_measure(char to[64], const Results *r, const Side *side) {
     snprintf(to, 64, "%.60s", is);
 }
 
-/* Where x lies on a strip from 0 to 100 %, of a loss from 2 to 8 nats, of other
- * measures by factors from 0.01 to 100. */
+/* Is it a share of 1 that is not shown in per cent: a weight, a mass? */
+static bool is_share(const char *measure) {
+  return strstr(measure, "alpha_") || !strncmp(measure, "grid_sink_", 10) ||
+         !strncmp(measure, "map[", 4) || !strncmp(measure, "curve_mass", 10);
+}
+
+/* Where x lies on a strip: of a share from 0 to 1, of a loss from 2 to 8 nats,
+ * of other measures by factors from 0.01 to 100, tokens in millions. What lies
+ * beyond an end stands there. */
 static double strip_place(const char *measure, double x) {
-  if (!strcmp(measure, "loss"))
+  const double unit = fabs(x) >= 1e5 ? 1e6 : 1;   /* as with_spread has it */
+  if (isnan(x))
+    return NAN;
+  if (!strncmp(measure, "loss", 4))
     x = (x - 2) / 6 * 100;
-  else if (!strncmp(measure, "alpha_", 6))
+  else if (is_share(measure))
     x *= 100;
   else if (!in_percent(measure))
-    x = 25 * (log10(fabs(x)) + 2);
-  return isnan(x) ? NAN : fmin(fmax(x, 0), 100);
+    x = 25 * (log10(fmax(x / unit, 1e-9)) + 2);
+  return fmin(fmax(x, 0), 100);
 }
 
 /* A claim of the index: its verdict, what its first row has beside the paper's,
@@ -593,8 +613,9 @@ static void claim_row(Paper *p, int k, const char *folder) {
   const double at = strip_place(measure, mean);
   const double theirs = strtod(paper + (*paper == '~'), NULL);
   const double there = *paper ? strip_place(measure, theirs) : NAN;
-  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td>", row, measure, is,
-      paper);
+  say(h, "</a></td><td>%s ", row);
+  html_text(h, measure);
+  say(h, "</td><td>%s</td><td>%s</td><td>", is, paper);
   if (!isnan(at))
     say(h, "<i style=\"left:%.0f%%\">\342\227\217</i>", at);
   if (!isnan(at) && !isnan(there))
@@ -614,8 +635,9 @@ static void index_claims(Paper *p, const char *folder) {
       "</p>\n<p>A title leads to the item's page: its chart, table, rules "
       "and intervals. Beside a claim stands what its first row has, ours "
       "<i class=\"ours\">\342\227\217</i> and the paper's <b class=\"theirs\">"
-      "\342\227\206</b>: from 0 to 100 %%, a loss from 2 to 8 nats, what is "
-      "neither by factors from 0.01 to 100.</p>\n"
+      "\342\227\206</b>: a share from 0 to 100 %%, a loss from 2 to 8 nats, "
+      "all else by factors from 0.01 to 100; what lies beyond stands at the "
+      "end.</p>\n"
       "<div class=\"wide all\" role=\"region\" tabindex=\"0\" "
       "aria-label=\"claims\"><table>\n<tr><th scope=\"col\">verdict</th>"
       "<th scope=\"col\">claim</th><th scope=\"col\">row</th><th scope=\"col\">"
@@ -703,11 +725,15 @@ static int told_summary(Bytes *section, Bytes svg[SUMMARY_PICTURES],
 /* How the page was made; and its runs, by which builds. */
 static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
   const Experiments *x = p->x;
-  char text[400], seeds[64], builds[400] = "none";
+  char text[400], seeds[80], builds[400] = "none";
   for (int i = 0, n = 0; i < x->rows * p->runs.seeds; i++) {
     const char *build = p->runs.run[i].result.build;
-    if (!*build || (n && strstr(builds, build)) || n > 200)
+    if (!*build || (n && strstr(builds, build)))
       continue;
+    if (n > 200) {
+      snprintf(builds + n, sizeof builds - (size_t)n, "; and others");
+      break;
+    }
     n += snprintf(builds + n, 190, "%s%.180s", n ? "; " : "", build);
   }
   snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s",
@@ -715,8 +741,8 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
   snprintf(seeds, sizeof seeds, "1 to %d", x->seeds);
   if (p->runs.first || p->runs.times > 1)
     snprintf(seeds, sizeof seeds,
-             "1 to %d; of rows of headline claims 1 to %d", x->seeds,
-             x->headline_seeds);
+             "1 to %d; of rows of headline and `more` claims 1 to %d",
+             x->seeds, x->headline_seeds);
   const char *const facts[][2] = {
     {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}};
   page_facts(&p->h, s, "report", "", facts);
@@ -803,6 +829,7 @@ static int verb_report(Settings *s, Error *e) {
   Command q;
   if (command_open(&q, s, e))
     return e->status;
+  results_there(q.own, e);
   char *runs = grab(q.x.corpora, RUNS_ROOM, e);
   s->words[0] = EXPERIMENTS_FILE;   /* no page replaces what it is made of */
   s->n_words = 1;
@@ -941,6 +968,8 @@ static int pages_renew(const Paper *p, const char *folder, Error *e) {
       !file_leave(folder, "effects.svg", &svg[EFFECTS], e) &&
       !file_leave(folder, "onset-q.svg", &svg[ONSET_Q], e))
     printf("The pages: %s\n", folder);
+  if (!p->runs.first && !e->status)
+    printf("The pages: %s, now of %s\n", folder, p->runs.corpus);
   for (int k = 0; k < SUMMARY_PICTURES; k++)
     bytes_free(&svg[k]);
   bytes_free(&section);

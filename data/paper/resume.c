@@ -71,8 +71,8 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
                 "--resume --out FILE");
   if (file_missing(s->out)) {
     if (!s->quiet)
-      fprintf(stderr, "sink: %s does not exist yet: starting a new run\n",
-              s->out);
+      fprintf(stderr, "%s: %s does not exist yet: starting a new run\n",
+              s->program->name, s->out);
     now.resume = 0;
     if (!trainer_begin(t, &now, flags, e))
       t->s.resume = 1;
@@ -92,8 +92,8 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
   if (e->status || settings_refuse_idle(&t->s, e) || trainer_again(t, e))
     trainer_free(t);
   else if (!s->quiet)
-    fprintf(stderr, "sink: %s: resuming from step %ld of %ld\n", s->out, step,
-            steps);
+    fprintf(stderr, "%s: %s: resuming from step %ld of %ld\n",
+            s->program->name, s->out, step, steps);
   return e->status;
 }
 
@@ -123,7 +123,8 @@ static int log_again(const Trainer *t, Progress *p, Bytes *log, Error *e) {
     return e->status;
   const char *text = (const char *)log->at, *line = text + sizeof LOG_HEAD - 1;
   if (strncmp(text, LOG_HEAD, sizeof LOG_HEAD - 1))
-    return fail(e, 1, "%s: not the log of this run. Try: another --log", path);
+    return fail(e, 1, "%s: not the log of this run. Try: another --log, or of "
+                "--parts delete it", path);
   for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
     if (strtol(line, NULL, 10) > t->step || !strncmp(line, "# step ", 7))
       break;
@@ -132,8 +133,8 @@ static int log_again(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   log->size = (size_t)(line - text);
   if (last == looked)
     return 0;
-  return fail(e, 1, "%s: ends at step %ld, not at %ld. Try: another --log",
-              path, last, looked);
+  return fail(e, 1, "%s: ends at step %ld, not at %ld. Try: another --log, or "
+              "of --parts delete it", path, last, looked);
 }
 
 /* Program.log: before the first line, NULL, and after each. */
@@ -148,7 +149,7 @@ static int log_keep(Trainer *t, Progress *p, Bytes *log, const char *line,
   if (*t->data.drawn) {   /* --first-tokens */
     bytes_print(log, e, "# %s\n", t->data.drawn);
     if (!t->s.quiet)
-      fprintf(stderr, "sink: %s\n", t->data.drawn);
+      fprintf(stderr, "%s: %s\n", t->s.program->name, t->data.drawn);
   }
   if ((t->step || t->s.resume) && t->s.log[0] && !file_missing(t->s.log))
     log_again(t, p, log, e);

@@ -171,9 +171,13 @@ static void run_film_key(Html *h, const Film *f) {
       f->T, f->n, f->tokens);
 }
 
-static const char *lead_of_star(double star, double left) {
-  if (star < SHOWS)
+static const char *lead_of_star(double sink, double star, double left) {
+  if (star < ABSENT)
     return "none is there";
+  if (star < SHOWS)
+    return "no clear one is there";
+  if (sink < SHOWS)
+    return "one is there";
   return left < ABSENT ? "the sink moves there" : "a sink is there too";
 }
 
@@ -196,11 +200,11 @@ static void run_lead(Html *h, const Outcome *o, long steps) {
     say(h, "While a small language model learns, this head comes to look at "
         "the first token, which means nothing: an <b>attention sink</b>. ");
   else
-    say(h, "An <b>attention sink</b> is a head that looks at the first token, "
-        "which means nothing: by step %ld softmax has %s here. ", steps,
-        film_found(sink));
+    say(h, "An <b>attention sink</b> is a token that draws much weight though "
+        "it means nothing, most often the first: by step %ld softmax has %s "
+        "here. ", steps, film_found(sink));
   say(h, "With a spare key * %s; where rows need not sum to 1, %s.</p>\n",
-      lead_of_star(star, left), lead_of_sigmoid(sigmoid));
+      lead_of_star(sink, star, left), lead_of_sigmoid(sigmoid));
 }
 
 /* ----------
@@ -274,9 +278,9 @@ static void run_heads_title(char text[160], const Film *f) {
     snprintf(text, 160, "Under softmax no head has a sink by step %ld",
              f->step[f->end]);
   else
-    snprintf(text, 160, "Under softmax it begins in block %d; by step %ld %d "
-             "of %d heads have it", head / f->H + 1, f->step[f->end], count,
-             f->heads);
+    snprintf(text, 160, "Under softmax block %d has a sink first; by step %ld "
+             "%d of %d heads have one", head / f->H + 1, f->step[f->end],
+             count, f->heads);
 }
 
 static void run_heads(Html *h, const Films *films, const Outcome *o) {
@@ -479,7 +483,7 @@ static void last_table(Html *h, const Film *f, const FilmLook *x,
   for (int i = 0; i < f->T; i++) {
     double mass = 0;
     int most = 0;
-    for (int j = 0; j <= i; j++) {
+    for (int j = 0; j < tokens_seen(f->prefix, i, f->T); j++) {
       mass += (double)x->weight[i][j];
       if (x->weight[i][j] > x->weight[i][most])
         most = j;
@@ -538,8 +542,8 @@ static void run_picture(char path[PATH_ROOM], const char *page) {
 /* The picture's name is a local one until the page has an address. */
 static void run_head(Html *h, const char *picture) {
   static const char SAYS[] =
-      "A sink forms under softmax, moves to a spare key, and stays away under "
-      "sigmoid: three small models, filmed while they train.";
+      "Does a sink form under softmax, move to a spare key, and stay away "
+      "under sigmoid? Three small models, filmed while they train.";
   const char *slash = strrchr(picture, '/');
   if (slash)
     picture = slash + 1;

@@ -196,7 +196,10 @@ static void with_spread(Cell to, double mean, double spread, int digits,
     spread = NAN;
   if (spread > 0)
     digits = (int)fmin(digits, fmax(0, 1 - floor(log10(spread / unit))));
-  int at = snprintf(to, CELL, "%.*f", digits, mean / unit);
+  double shown = mean / unit;
+  if (fabs(shown) * pow(10, digits) < 0.5)   /* 0 has no sign */
+    shown = 0;
+  int at = snprintf(to, CELL, "%.*f", digits, shown);
   while (!(spread > 0) && at < CELL && strchr(to, '.') &&
          strchr("0.", to[at - 1])) {
     const bool point = to[--at] == '.';

@@ -9,13 +9,14 @@
  *
  * In block 1 the states of a repeated token are equal whatever the attention,
  * so z(n) and, with an extra column, z*_t give every weight of every row; where
- * states stay equal, in the later blocks too. z(n) = <q, R_n k> / sqrt(D) +
+ * states stay equal, in the later blocks too. z(n) = <R_n q, k> / sqrt(D) +
  * b(n) rotates once, by the distance, where the model rotates q and k; z*_t =
- * <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated.
+ * <R_(t-1) q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated
+ * and positions count from 0.
  * Kernels are left out: under rotary phi(R_i q) phi(R_j k) is no function of
  * the distance. */
 
-/* <q, R_n k> for two vectors [D] of head h, n < 0 for a key
+/* <R_n q, k> for two vectors [D] of head h, n < 0 for a key
  * ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k,
                       int n) {

@@ -334,8 +334,8 @@ static void effect_draw(Html *h, const Axis *a, Corpora on, int claim,
  * where the next panel begins. */
 static double effects_panel(Html *h, Corpora on, int unit, double top) {
   static const char *const names[UNIT_KINDS] = {
-    "difference of mean weight (alpha)",
-    "times even rows, over what the claim asks",
+    "mean weight (alpha): over the other row's, or over what is asked (8)",
+    "times even rows: over what is asked; 5: over those at 80 % of the loss",
     "values: 1 less their ratio; orders: Kendall's tau"};
   const Experiments *x = on[BOOKS]->x;
   Axis a = {.name = names[unit]};
@@ -484,7 +484,7 @@ static void first_laws(Bytes *out, const Results *r, const Item *item,
   if (near.judged)
     bytes_print(out, e,
                 "- Of %d pairs of rows predicted to lie near each other %d do. "
-                "%d more has a censored run; %d of these is beyond.\n",
+                "%d more has a run without a sink: %d lies apart.\n",
                 near.judged, near.judged - near.beyond, near.open,
                 near.open_beyond);
   free(s);
@@ -535,7 +535,7 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
               "is a bound. ");
   if (done < needed)
     bytes_print(&line, e,
-                "Other than ordinary tokens have %d of their %d runs.", done,
+                "Where tokens are not ordinary %d of %d runs are there.", done,
                 needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,
@@ -550,7 +550,7 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
 
 enum {
   ONSET_Q_LEFT = 34, ONSET_Q_RIGHT = 350, ONSET_Q_TOP = 24,
-  ONSET_Q_BOTTOM = 264, ONSET_Q_KEYS = ONSET_Q_BOTTOM + 52, ONSET_Q_LINE = 16
+  ONSET_Q_BOTTOM = 264, ONSET_Q_KEYS = ONSET_Q_BOTTOM + 52, ONSET_Q_LINE = 20
 };
 
 /* q from 1/64 to 1, and 1 to 100 million tokens. */
@@ -796,10 +796,10 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "Rows are those of [experiments.txt](../paper/experiments.txt). "
               "Sink and alpha are of token 1, or of the place that the claim "
               "names (2, or k*: `*`); `.`: there is none; `*` behind the "
-              "paper's: on proxy scores, ~: second-hand. Spread is the "
-              "standard deviation over seeds, where it shows. The gap is the "
-              "first row's loss less the other's. Claims on windows compare "
-              "rows that see the same keys, not these alphas.");
+              "paper's: on proxy scores, ~: second-hand. Spread is the seeds' "
+              "standard deviation. The gap is the first row's loss less the "
+              "other's. Claims on windows compare rows that see the same keys. "
+              "Holm corrects verdicts, not the picture's intervals.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,

@@ -81,17 +81,37 @@ static void result_write(const char *path, const Bytes *out, Error *e) {
     file_write(path, out->at, out->size, e);
 }
 
-/* n rows, each behind `open`, which then becomes `next`. */
+/* What a row has by that name; NULL: nothing. */
+static const Number *number_of(const Numbers *row, const char *name) {
+  for (int i = 0; i < row->n; i++)
+    if (!strcmp(row->at[i].name, name))
+      return &row->at[i];
+  return NULL;
+}
+
+/* Adds to `names` those of a row that it lacks. */
+static void names_add(Numbers *names, const Numbers *row, Error *e) {
+  for (int i = 0; i < row->n; i++)
+    if (!number_of(names, row->at[i].name))
+      put(names, e, NAN, "%s", row->at[i].name);
+}
+
+/* n rows, each behind `open`, which then becomes `next`: in JSON what each has,
+ * in CSV what stands below each of `names`. */
 static void rows_print(Bytes *out, const Numbers *row, int n, bool json,
-                       const char *open, const char *next, Error *e) {
+                       const Numbers *names, const char *open,
+                       const char *next, Error *e) {
   const char *between = json ? ", " : ",";
   for (int k = 0; k < n; k++) {
+    const Numbers *has = json ? &row[k] : names;
     bytes_print(out, e, "%s", open);
     open = next;
-    for (int i = 0; i < row[k].n; i++) {
-      const Number *x = &row[k].at[i];
+    for (int i = 0; i < has->n; i++) {
+      const Number *x = number_of(&row[k], has->at[i].name);
       if (i)
         bytes_print(out, e, "%s", between);
+      if (!x)
+        continue;
       if (json)
         bytes_print(out, e, "\"%s\": ", x->name);
       if (x->text)
@@ -104,15 +124,19 @@ static void rows_print(Bytes *out, const Numbers *row, int n, bool json,
   }
 }
 
-/* n rows as --csv, below the names of the first, and as --json: a list of
- * objects, or the one object. */
+/* n rows as --csv, below the names that any of them has, and as --json: a list
+ * of objects, or the one object. */
 static int rows_write(const Numbers *row, int n, bool list, const Settings *s,
                       Error *e) {
   Bytes csv = {0}, json = {0};
-  for (int i = 0; i < row->n; i++)
-    bytes_print(&csv, e, i ? ",%s" : "%s", row->at[i].name);
-  rows_print(&csv, row, n, false, "\n", "\n", e);
-  rows_print(&json, row, n, true, list ? "[{" : "{", "},\n {", e);
+  Numbers names = {0};
+  for (int k = 0; k < n; k++)
+    names_add(&names, &row[k], e);
+  for (int i = 0; i < names.n; i++)
+    bytes_print(&csv, e, i ? ",%s" : "%s", names.at[i].name);
+  rows_print(&csv, row, n, false, &names, "\n", "\n", e);
+  rows_print(&json, row, n, true, &names, list ? "[{" : "{", "},\n {", e);
+  numbers_free(&names);
   bytes_print(&csv, e, "\n");
   bytes_print(&json, e, list ? "}]\n" : "}\n");
   result_write(s->csv, &csv, e);

@@ -29,6 +29,11 @@ static int corpus_check(const Corpus *c, const char *texts, const Data *d,
                         Error *e) {
   if (!c->hash || c->hash == d->source)
     return e->status;
+  if (c->grammar)
+    return fail(e, 1, "data/text/%s: expected the grammar with hash %016llx, "
+                "found %016llx. Try: that one, or another corpus NAME in "
+                EXPERIMENTS_FILE, c->file, (unsigned long long)c->hash,
+                (unsigned long long)d->source);
   return fail(e, 1, "%s/%s: expected the text with hash %016llx, found "
               "%016llx. Try: the text of data/results/pages/judged.md, or "
               "--corpus of a grammar", texts, c->file,
@@ -55,9 +60,13 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
   if (s->program && s->program->log)
     out->program = s->program;
   out->data.program = out->program;
+  out->verb = "train";   /* whose help has the flags of a row */
   if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) ||
-      settings_refuse_idle(out, e))
-    return e->status;
+      settings_refuse_idle(out, e)) {
+    const Error is = *e;
+    *e = (Error){0};
+    return fail(e, is.status, "row %s: %.580s", row->name, is.text);
+  }
   out->train.seed = seed;
   out->quiet = s->quiet;
   if (!out->data.toy) {
@@ -264,8 +273,8 @@ static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s,
 }
 
 /* +swap, Table 7: sequences of one repeated token, p_1 replaced by p_t or
- * swapped with it, for the paper's t as far as the sequences go. 2 for a model
- * without positions to edit. */
+ * swapped with it, for the paper's t as far as the sequences go. Fails, with
+ * status 2, for a model without positions to edit. */
 static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s,
                          Error *e) {
   Settings edited = *s;
@@ -311,7 +320,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x,
     if (c->times > 1)
       continue;
     if (!c->grammar && (!*texts || file_missing(path))) {
-      if (!r && !s.quiet)
+      if (!r)   /* with --quiet too: its numbers will be missing for good */
         fprintf(stderr, "paper: %s is not measured without %s. "
                 "Try: --texts FOLDER, which has it\n", c->name, c->file);
       continue;
@@ -407,9 +416,10 @@ static int part_open(Trainer *t, const Result *r, const Row *row,
   char path[PATH_ROOM];
   if (!*folder || row->after >= 0 || asks(row, "onset") || asks(row, "valid"))
     return e->status;
+  /* another build rounds differently, and begins anew */
+  const uint64_t key = hash64(r->checksum, r->build, strlen(r->build));
   if (snprintf(path, sizeof path, "%s/%s-%s-%d-%016llx", folder, r->corpus,
-               r->row, r->seed, (unsigned long long)r->checksum)
-      >= PATH_ROOM - 8)
+               r->row, r->seed, (unsigned long long)key) >= PATH_ROOM - 8)
     return fail(e, 2, "--parts %.40s..: this path is too long. Try: a shorter "
                 "one", folder);
   snprintf(t->s.out, sizeof t->s.out, "%.*s.ckpt", PATH_ROOM - 8, path);
@@ -421,8 +431,11 @@ static int part_open(Trainer *t, const Result *r, const Row *row,
 /* t, at its first step, as its part was left. */
 static int part_read(Trainer *t, Error *e) {
   Trainer from = {0};
-  if (checkpoint_load(t->s.out, true, &from, e))
-    return e->status;
+  if (checkpoint_load(t->s.out, true, &from, e)) {
+    const Error is = *e;
+    *e = (Error){0};
+    return fail(e, is.status, "%.580s, or delete this part of a run", is.text);
+  }
   if (!from.m1 || from.m.count != t->m.count ||
       from.data.source != t->data.source)
     fail(e, 1, "%s: expected a part of this run, found another run's. Try: "
@@ -472,10 +485,10 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
   /* train_run's words name --out. These name the run, since `row` may be the
    * one that it goes on from. */
   if (interrupted) {
+    const bool kept = t->s.out[0] && !file_missing(t->s.out);
     *e = (Error){0};
     fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same "
-         "command", r->row, r->seed,
-         t->s.out[0] ? "will resume" : "will start again");
+         "command", r->row, r->seed, kept ? "will resume" : "will start again");
   }
   p->name = row->name;   /* `name` is this call's */
   return e->status;
@@ -489,6 +502,10 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x,
   const Row *base = row->after < 0 ? row : &x->row[row->after];
   Settings now;
   Look start;
+  if (strstr(base->flags, "--grammar "))
+    return fail(e, 2, "row %s: expected the text of --corpus, found its own "
+                "--grammar. Try: after=ROW, or a corpus of that grammar",
+                base->name);
   if (row_settings(&now, base, corpus, r->seed, s, e) ||
       trainer_create(t, &now, e))
     return e->status;

@@ -55,9 +55,10 @@
  * for an interval of 90 % only; the wider one serves every claim.) The more
  * claims and looks, the more chance finds: for headline claims p is Holm's,
  * over all of a corpus, tested or not; of a claim that says `twice` it is
- * doubled. For others nothing is corrected, nor for those that a row of such a
- * claim gives its two further seeds to. It guards what is found; the plain
- * interval says what is too small to count.
+ * doubled on a corpus of times N, the one that is looked at twice. For others
+ * nothing is corrected, nor for those that a row of such a claim gives its two
+ * further seeds to. It guards what is found; the plain interval says what is
+ * too small to count.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0
  * or 1, the values alone decide, and `why` says so. Equal values of both sides

@@ -6,8 +6,7 @@
  * ./paper and ./hf include this. An ordinary id stands at --fix-token, or at
  * place 1:
  *     N       evenly one of N: of all n those numbered floor((i + 1/2) n / N)
- *     N:SET   evenly one of N others, by how often the training text has each,
- *             in all T tokens:
+ *     N:SET   evenly one of N others, by how often the training text has each:
  *             absent  never
  *             common  the N commonest
  *             qX      neighbours in the order of how often, N of them, whose q
@@ -21,8 +20,9 @@
  *             documents, has it
  *     other   evenly one that a model's training did not draw
  *     natural none is drawn
- * q is the geometric mean over the draws of P(first | token) (first_given): how
- * well a token tells that it is first. The tests are in data/check/test_text.c.
+ * q is the geometric mean over N even draws of P(first | token) (first_given):
+ * how well a token tells that it is first. N^X:qY has the ids of N:qY, and a q
+ * of its own. X is at most 2. The tests are in data/check/test_text.c.
  */
 
 /* Appends what the ids [n] spell. */
@@ -163,7 +163,7 @@ static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n,
     sum = (double)f->N * log(f->value) - got;
     idx other = nearest_run(x, n, rest, sum);
     if (other + rest > from && other < from + half)
-      fail(e, 2, "--first-tokens %s: wide changes nothing here. Try: without "
+      fail(e, 2, "--first-tokens %s: its two halves share tokens. Try: without "
            "wide", what);
     for (idx i = 0; i < rest && !e->status; i++)
       d->first[by[other + i].id] = 1;
@@ -229,7 +229,8 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
   const bool known = text || (read && set.N <= all);
   if ((other && T) || (!other && !known))
     return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or for a "
-                "model other or natural. Try: --first-tokens 16", what, all);
+                "model other or natural; X of N^X at most 2, of N:qX 1, P of "
+                "N:P%% 100. Try: --first-tokens 16", what, all);
   if (counted && !text && !T && !kept)
     return fail(e, 2, "--first-tokens %s: only for the text of a training. "
                 "Try: other, natural, or that training's own", what);

@@ -39,8 +39,8 @@ static ShardForm shard_llmc(const unsigned char *bytes, size_t n, bool half) {
   return (ShardForm){SHARD_HEAD, width, number_at(bytes + 8, 4)};
 }
 
-/* Two bytes of length, four from version 2 on, then text. A count that is not
- * the only dimension does not fit the size. */
+/* Two bytes of length, four from version 2 on, then text. The first dimension
+ * is the count; where another one is not 1, it does not fit the size. */
 static ShardForm shard_npy(const unsigned char *bytes, size_t n) {
   const int digits = bytes[6] > 1 ? 4 : 2;
   const size_t before = 8 + (size_t)digits;
@@ -57,7 +57,7 @@ static ShardForm shard_npy(const unsigned char *bytes, size_t n) {
 
 /* What bytes without a header are, if no ids. Of ids every common one has an
  * upper byte below 9, and a text has no such byte, but in UTF-16 every other
- * one. Wider ids have uppers of 0 or 1. */
+ * one. Wider ids, below 262144, have uppers of 0 to 3. */
 static const char *shard_other(const unsigned char *bytes, size_t n) {
   static const struct {
     const char *magic, *is;
@@ -83,7 +83,7 @@ static const char *shard_other(const unsigned char *bytes, size_t n) {
     const uint64_t id = number_at(bytes + i, 2);
     plain += id >= '\t' && id <= '~';
     if (i % 4)
-      upper += id > 1;
+      upper += id > 3;
     else
       lower += id > 1;
   }

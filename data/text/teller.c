@@ -17,9 +17,10 @@
  *   name = text | text     a rule, named in the first column; indented lines go
  *                          on with it. The first rule of the file is what a
  *                          document is.
- *   3: text                an alternative with weight 3; without a number 1
- *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw
- *                          word counts fall
+ *   3: text                an alternative with weight 3, at most 9999; without
+ *                          one 1. A text 7:30 is written \7:30
+ *   name ~= text | text    the k-th weight is divided by k + 2, as word
+ *                          counts fall by Zipf's law with Mandelbrot's shift
  *   { text | text }        a choice in passing; { text | } is an optional part
  *   [name]                 tell that rule here
  *   [2-5 name]             two to five times, blanks between
@@ -42,8 +43,11 @@
  *
  * A remembered choice is drawn up to eight times, while another variable holds
  * the same text. All its forms are told from the same random numbers: what they
- * share is the same. Blanks: one at a time, none before , . ; : ! ? or at
- * either end of a line or an alternative. */
+ * share is the same, unless a rule remembers two things inside: what an earlier
+ * form remembers may redraw one in a later form.
+ * Blanks: one at a time, none at either end of a
+ * line or, as written, of an alternative, and none before a { } or a reference
+ * that begins with , . ; : ! ? (within a text such a blank stays). */
 
 /* A grammar ready to generate documents. */
 typedef struct Grammar {
@@ -129,7 +133,7 @@ static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
-/* A plain search: 30,000 names take a second. */
+/* A plain search, quadratic in names: 30,000 take a second or two. */
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
@@ -272,6 +276,10 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
     scan_blanks(s);
     unsigned char *start = s->p;
     int weight = scan_number(s);
+    size_t digits = strspn((char *)start, "0123456789");
+    if (digits > 4 && start[digits] == ':')
+      return scan_wrong(s, "a weight of at most four digits",
+                        "9999, or \\ before a text's number");
     if (weight < 0 || !scan_take(s, ':')) {
       weight = 1;
       s->p = start;
@@ -490,10 +498,10 @@ static size_t tell_forms(Telling *t, const Node *p) {
 }
 
 static bool takes_an(const unsigned char *word, size_t n) {
-  enum { AN = 8, WORDS = 15 };   /* the first AN of them do */
+  enum { AN = 9, WORDS = 18 };   /* the first AN of them do */
   static const char *const BEGIN[WORDS] = {
-    "hour", "honest", "honour", "heir", "unin", "unim", "utm", "utt",
-    "uni", "use", "usu", "one", "once", "eu", "ut"};
+    "hour", "honest", "hono", "heir", "unin", "unim", "unide", "utm", "utt",
+    "uni", "use", "usu", "one", "once", "eu", "Eu", "ew", "ut"};
   for (int i = 0; i < WORDS; i++)
     if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i])))
       return i < AN;
@@ -567,8 +575,7 @@ static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
       tell_value(t, p, wanted);
     else
       tell_rule(t, p->name->rule, wanted);
-    if (!p->silent)
-      tell_finish(t, p, start);
+    tell_finish(t, p, start);   /* of what is silent there is nothing */
   }
 }
 
@@ -731,8 +738,8 @@ static int generated_document(Data *d, uint64_t seed, uint64_t number, Ids *out,
   return e->status;
 }
 
-/* Nothing of a document is generated at the start and after
- * a checkpoint was read. */
+/* t->document is empty at the start, and after a checkpoint was read: document
+ * d->document is then generated again, and read on from d->offset. */
 static const int32_t *generated_next(Data *d, uint64_t number, int n,
                                      Error *e) {
   Generated *t = d->drawn_from;
@@ -785,15 +792,11 @@ static int grammar_open(Data *d, const Source *s, int T, Error *e) {
 /* -----------------------------------------------------------------------------
  * 3  A token from logits: --temperature, --top-k, --top-p */
 
-/* The likeliest of y [V] at temperature 0, of equals the first; else a draw
- * from softmax(y / temperature). */
-static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
-                      Error *e) {
+/* The likeliest of y [V], which are finite, at temperature 0, of equals the
+ * first; else a draw from softmax(y / temperature). */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng) {
   double top = vec_max(V, y), sum = 0;
   int id = 0;
-  if (!isfinite(top) || isnan(vec_sum(V, y)))
-    return fail(e, 1, "generate: expected finite logits, found NaN or "
-                "infinity. Try: another model");
   while (y[id] < top)
     id++;
   if (s->temperature <= 0)
@@ -824,13 +827,10 @@ static int likelier(const void *a, const void *b) {
 static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
                           Error *e) {
   if (!s->top_k && s->top_p >= 1)
-    return token_draw(y, V, s, rng, e);
+    return token_draw(y, V, s, rng);
   Scored *by = grab(V, sizeof *by, e);
   int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
   double sum = 0, held = 0, top = vec_max(V, y);
-  if (!isfinite(top) || isnan(vec_sum(V, y)))
-    fail(e, 1, "generate: expected finite logits, found NaN or infinity. Try: "
-         "another model");
   if (e->status)
     kept = 0;
   else if (s->temperature <= 0)
@@ -958,6 +958,10 @@ static int verb_generate(Settings *s, Error *e) {
     id_add(&w.ids, start, e);
     tokenizer_encode(&d->tokenizer, (const unsigned char *)s->prompt,
                      strlen(s->prompt), &w.ids, e);
+    if (w.ids.size > (size_t)w.t.m.c.context)
+      fprintf(stderr, "%s: a prompt of %zu tokens: of a context of %d the "
+              "first and the last are read\n", s->program->name, w.ids.size,
+              w.t.m.c.context);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
   }

@@ -252,11 +252,13 @@ static int vocabulary_train(Settings *s, Error *e) {
 /* ---- 5  tokenize encode|decode [FILE] --- */
 
 /* Prints the ids of a text. */
-static void tokenize_encode(Told *w, const char *path, bool bos, Error *e) {
+static void tokenize_encode(Told *w, const Settings *s, const char *path,
+                            Error *e) {
   const Tokenizer *t = &w->t.data.tokenizer;
   if (w->in.size > 2 && !memcmp(w->in.at, "\xEF\xBB\xBF", 3))
-    fprintf(stderr, "sink: %s: its byte order mark is tokenized, too\n", path);
-  if (bos)
+    fprintf(stderr, "%s: %s: its byte order mark is tokenized, too\n",
+            s->program->name, path);
+  if (s->data.bos)
     id_add(&w->ids, t->bos, e);
   tokenizer_encode(t, w->in.at, w->in.size, &w->ids, e);
   for (size_t i = 0; i < w->ids.size && !e->status; i++)
@@ -286,7 +288,7 @@ static int verb_tokenize(Settings *s, Error *e) {
   else if (!data_open_tokenizer(d, &s->data, e) &&
            !first_open(d, &s->data, 0, e) && !file_read(path, &w.in, e)) {
     if (encode)
-      tokenize_encode(&w, path, s->data.bos, e);
+      tokenize_encode(&w, s, path, e);
     else
       tokenize_decode(&w, path, e);
   }
