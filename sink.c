@@ -5149,9 +5149,9 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
 
 static int none_held(const Data *d, int T, Error *e) {
   idx n = (idx)d->starts.size, mean = (idx)d->held.size / (n + !n);
-  return fail(e, 1, "no held-out document, or end of one, has %d tokens; on "
-              "average they have %lld. Try: a smaller --T, longer documents, "
-              "or in a training a larger --valid", T + 1, mean);
+  return fail(e, 1, "no piece of text to measure on has %d tokens; on average "
+              "they have %lld. Try: a smaller --T, longer documents, or in a "
+              "training a larger --valid", T + 1, mean);
 }
 
 /* At thresholds eps [n_eps]. After a failure out is empty. */

@@ -3758,7 +3758,7 @@ static void ablate__refuses(Test *t) {
     {ABLATE_KEY1, INPUT_RANDOM, 10, 2, "", "--input natural"},
     {ABLATE_KEY1, INPUT_NATURAL, 3, 2, "", "--T of at least 4"},
     {ABLATE_KEY1, INPUT_NATURAL, 400, 1, "",
-     "no held-out document, or end of one, has 401 tokens"},
+     "no piece of text to measure on has 401 tokens"},
     {ABLATE_KEY1, INPUT_NATURAL, 4, 0, "", ""}};
   Settings s;
   if (!tale_open(t, &s, ""))
