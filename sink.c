@@ -386,10 +386,6 @@ static int config_columns(const Config *c, int T) {
   return T + config_column_first(c);
 }
 
-static int config_column_star(const Config *c) {
-  return config_column_first(c) ? 0 : -1;
-}
-
 /* Fills in the fields that follow from others; idempotent. */
 static void config_fill(Config *c) {
   if (!c->vocab)
@@ -588,9 +584,7 @@ static double init_spread(const Config *c, const Tensor *t, int init) {
   bool embeds = kind == INITIAL_EMBED || kind == INITIAL_STREAM;
   if (kind < INITIAL_EMBED || (kind == INITIAL_BIAS && init != INIT_TORCH))
     return 0;
-  if (kind == INITIAL_SMALL)
-    return 0.02;
-  if (init == INIT_GPT2)
+  if (kind == INITIAL_SMALL || init == INIT_GPT2)
     return writes ? 0.02 / depth : 0.02;
   if (init == INIT_TORCH)
     return embeds ? 1 : -1 / fan;
@@ -696,18 +690,19 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
   return a->past ? T : config_rows(c, T);
 }
 
-/* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
-static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
-                          real *h) {
+/* ids [B,T] to a->h0 = H^0 [B,N,C], at positions from a->past on. */
+static void embed_forward(const Model *m, Acts *a, const int *ids, int B,
+                          int T) {
   idx C = m->c.dim, N = forward_rows(&m->c, a, T), first = N - T;
   const real *table = m->wpe.w ? m->wpe.w : a->sinusoid;   /* P, or NULL */
   for (idx b = 0; b < B; b++) {
-    real *h_b = h + b * N * C;           /* [N,C] */
+    real *h_b = a->h0 + b * N * C;       /* [N,C] */
     real *tokens = h_b + first * C;      /* [T,C] */
     if (m->seams.embed)
       m->seams.embed(m, a, ids + b * T, T, tokens);
-    for (int t = 0; t < T && !m->seams.embed; t++)
-      copy(tokens + t * C, m->wte.w + ids[b * T + t] * C, C);
+    else
+      for (int t = 0; t < T; t++)
+        copy(tokens + t * C, m->wte.w + ids[b * T + t] * C, C);
     if (first)
       copy(h_b, m->xstar.w, first * C);
     for (idx n = 0; table && n < N; n++)
@@ -788,8 +783,8 @@ WIDE(norm_row,
   real inverse = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
   for (idx ch = 0; ch < C; ch++)
     y[ch] *= inverse * g[ch];
-  for (idx ch = 0; b && ch < C; ch++)
-    y[ch] += b[ch];
+  if (b)
+    vec_add(C, y, b);
   stat[0] = mu;
   stat[1] = inverse;
 }
@@ -816,10 +811,10 @@ WIDE(norm_row_backward,
   real dxn[CHUNK], off[CHUNK];
   for (idx from = 0; from < C; from += CHUNK) {
     idx some = chunk(C, from);
-    for (idx j = 0; j < some; j++)
+    for (idx j = 0; j < some; j++) {
       dxn[j] = g[from + j] * dy[from + j];
-    for (idx j = 0; j < some; j++)
       off[j] = x[from + j] - mu;
+    }
     if (centred)
       mean += vec_sum(some, dxn);
     along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
@@ -1019,7 +1014,7 @@ WIDE(rotate_pairs,
 /* x [rows,heads,D] = R_n x in place, in block l, for sequences of N rows, if
  * positions are rotary; sign is 1 forward, -1 backward. */
 static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
-                   idx N, idx heads, int sign) {
+                   idx N, idx heads, real sign) {
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, half = c->rotary_dims / 2, step = 1, apart = half;
   if (c->rope_pairing == PAIR_INTERLEAVED) {
@@ -1034,7 +1029,7 @@ static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
     const real *sine = la->sine + (a->past + n % N) * half;
     for (idx h = 0; h < heads; h++) {
       real *x_h = x + (n * heads + h) * D;   /* [D] */
-      rotate_pairs(half, x_h, x_h + apart, step, cosine, sine, (real)sign);
+      rotate_pairs(half, x_h, x_h + apart, step, cosine, sine, sign);
     }
   }
 }
@@ -1940,7 +1935,7 @@ static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) 
     biases_tabulate(m, a);
   if (m->seams.tables)
     m->seams.tables(m, a, a->past + N);
-  embed_forward(m, a, ids, B, T, a->h0);
+  embed_forward(m, a, ids, B, T);
   a->h = a->h0;
   return N;
 }
@@ -2037,13 +2032,14 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
 /* From dy [R,V] in a->logits: overwrites a->dslice [R,C], adds to dW_cls. */
 static void logits_backward(Model *m, Acts *a, idx R) {
   idx C = m->c.dim, V = m->c.vocab;
-  Matrix dy = rows_of(a->logits, V), x = rows_of(a->slice, C);
   if (m->seams.logits_backward) {
     m->seams.logits_backward(m, a, R);
   } else if (m->c.tied) {
     /* y = x W_E^T:  dx = dy W_E,  dW_E [V,C] += dy^T x */
-    matmul(a->dslice, C, dy, rows_of(m->wte.w, C), R, C, V, false);
-    matmul(m->wte.d, C, transpose_of(a->logits, V), x, V, C, R, true);
+    matmul(a->dslice, C, rows_of(a->logits, V), rows_of(m->wte.w, C), R, C, V,
+           false);
+    matmul(m->wte.d, C, transpose_of(a->logits, V), rows_of(a->slice, C), V, C,
+           R, true);
   } else {
     linear_backward(a->dslice, false, a->logits, a->slice, &m->wcls, R);
   }
@@ -2070,22 +2066,20 @@ static double cross_entropy(idx V, real *y, int target, real weight) {
  * scored. SLICE rows at a time pass through a->slice: all logits of the
  * authors' 16 sequences would take 6.6 GB.
  *
- * with_grads also adds share dL to dW_cls, and overwrites a->dh [B,N,C] with
- * share dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn
+ * A share above 0 also adds share dL to dW_cls, and overwrites a->dh [B,N,C]
+ * with share dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn
  * through rows that see them. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
-                         bool with_grads, double share) {
+                         double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
   idx from = c->prefix - (c->prefix > 0);         /* the first scored, from 0 */
   idx per = T - at_most(from, T), count = B * per;
   double sum = 0;
-  real weight = 0;
-  if (with_grads)
-    weight = (real)(share / (double)count);
+  real weight = (real)(share / (double)count);
   for (idx i = 0; i < B * T; i++)
     a->loss_row[i] = -1;
-  if (with_grads)
+  if (share != 0)
     zero(a->dh, B * N * C);
   if (m->seams.loss && m->seams.loss(m, a, targets, B, T, &sum))
     return sum;
@@ -2102,16 +2096,15 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
     for (idx r = 0; r < R; r++)
       a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V,
                                             targets[token[r]], weight);
-    if (!with_grads)
+    /* in token order: neither threads nor slices change the sum */
+    for (idx r = 0; r < R; r++)
+      sum += a->loss_row[token[r]];
+    if (share == 0)
       continue;
     logits_backward(m, a, R);
     for (idx r = 0; r < R; r++)
       copy(a->dh + place[r] * C, a->dslice + r * C, C);
   }
-  /* in token order: neither threads nor slices change the sum */
-  for (idx b = 0; b < B; b++)
-    for (idx t = from; t < T; t++)
-      sum += a->loss_row[b * T + t];
   return count ? sum / (double)count : 0;
 }
 
@@ -2347,7 +2340,7 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
 
 /* Even rows: row i gives 1/n_i to each of the n_i columns it sees. Returns the
  * mean weight of token 1 over blocks and rows 1 .. T; with `own` that of a
- * row's own token, over rows 2 .. T (self_uniform, 11.0). */
+ * row's own token, over rows 2 .. T (even_self, 11.0). */
 static double even_weight(const Model *m, int T, bool own) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
@@ -2753,10 +2746,10 @@ static void check_states(Page *p) {
  * token alone, T = 1, in a model where both matrices are 0. */
 
 static Toy *without_scores(Toy *y) {
-  int n = y->m.c.dim * y->m.c.heads * y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
-    zero(y->m.layer[l].wq.w, n);
-    zero(y->m.layer[l].wk.w, n);
+    const Layer *w = &y->m.layer[l];
+    zero(w->wq.w, tensor_count(&w->wq));
+    zero(w->wk.w, tensor_count(&w->wk));
   }
   toy_forward(y);
   return y;
@@ -3010,7 +3003,8 @@ static double over_equation28(Place s) {
 /* How far A_t1 is off equation 27 as printed, and <q, k> off equation 25. */
 static double off_equation27(Place s) {
   double sum = 0;
-  for (Place j = {s.y, s.l, s.h, s.t, 1}; j.i <= s.t; j.i++)
+  Place j = s;
+  for (j.i = 1; j.i <= s.t; j.i++)
     sum += exp(dot_of(j));
   return s.i == 1 ? fabs(exp(dot_of(s)) / sum - A_ti(s)) : 0;
 }
@@ -3065,7 +3059,8 @@ static void check_prop4(Page *p) {
 
 static double off_equation44(Place s) {
   double p = s.y->m.c.pnorm, sum = 0;
-  for (Place j = {s.y, s.l, s.h, s.t, 1}; j.i <= s.t; j.i++)
+  Place j = s;
+  for (j.i = 1; j.i <= s.t; j.i++)
     sum += exp(p * score(j));
   return fabs(weight(s) / pow(exp(p * score(s)) / sum, 1 / p) - 1);
 }
@@ -3201,7 +3196,7 @@ typedef struct Writing {
   char beside[1100];            /* PATH.new */
 } Writing;
 
-uint64_t hash_start(uint64_t seed);   /* hash64 in pieces */
+#define HASH_START 0xCBF29CE484222325u   /* hash64 in pieces: ^ seed, .. */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
 
@@ -3274,6 +3269,7 @@ typedef struct Data {
   int end, bos, fix;            /* ids that no text has */
   Ids train, held;              /* tokens to train on; held back */
   Ids starts;                   /* where the held documents start in held */
+  int random[17];               /* places of random tokens (9.3), a 0 at last */
   bool alike;                   /* documents of one kind: the first will do */
   idx blocks, epoch;            /* the epoch of order [blocks] */
   int32_t *order;
@@ -3329,11 +3325,11 @@ typedef struct Train {
   double beta1, beta2, adam_eps;
 } Train;
 
-#ifndef MORE_SETTINGS
-#define MORE_SETTINGS           /* a companion's own */
-#endif
-#ifndef MORE_PROGRESS
+#ifndef MORE_SETTINGS           /* a companion's own: all four, or none */
+#define MORE_SETTINGS
 #define MORE_PROGRESS
+#define MORE_OPTIONS            /* rows of OPTIONS */
+#define MORE_BELONGS            /* and of BELONGS */
 #endif
 #ifndef MORE_OPEN
 #define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
@@ -3392,8 +3388,6 @@ enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
 /* A training's progress line, and its last look at the sink. */
 typedef struct Progress {
   const char *name;
-  bool quiet;
-  bool has_star;                /* or x* */
   double start, shown;          /* seconds: it began, was last shown */
   long from;                    /* the step at `start` */
   double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
@@ -3402,7 +3396,7 @@ typedef struct Progress {
 
 /* What a training and an evaluation leave: a column of tables and page. */
 typedef struct Outcome {
-  const char *name, *source;    /* "softmax", "Table 10" */
+  const char *name;             /* "softmax" */
   Config c;
   Sinks s;                      /* s.n = 0: nothing was measured */
   Progress p;
@@ -3410,7 +3404,6 @@ typedef struct Outcome {
   double row[ROW];              /* with that loss */
   idx tokens;                   /* over so many */
   char text[PATH_ROOM], read[80];   /* Data.name and .read */
-  bool star;                    /* has it * or x*? */
   char ended[640];              /* why training ended early, or "" */
   struct HeadMap *map;          /* a companion's, or NULL */
 } Outcome;
@@ -3469,13 +3462,6 @@ extern const Option OPTIONS[];   /* ends with a NULL flag */
    help}
 #define NAME(flag, groups, field, fallback, help) \
   {flag, groups, 'f', AT(field), fallback, 0, PATH_ROOM, "FILE", help}
-
-#ifndef MORE_OPTIONS
-#define MORE_OPTIONS    /* a companion's rows of OPTIONS */
-#endif
-#ifndef MORE_BELONGS
-#define MORE_BELONGS    /* and of BELONGS */
-#endif
 
 bool has_word(const char *words, const char *word);   /* of "word word" */
 const Option *option_find(const char *flag, unsigned groups);
@@ -3927,10 +3913,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
     id_add(&d->starts, (int32_t)out->size, e);
   if (s->bos)
     id_add(out, d->bos, e);
-  if (s->tokens[0])
-    ids_add(out, from, n / sizeof *out->at, e);
-  else
-    tokenizer_encode(&d->tokenizer, from, n, out, e);
+  tokenizer_encode(&d->tokenizer, from, n, out, e);
   return id_add(out, d->end, e);
 }
 
@@ -3999,8 +3982,7 @@ static int text_open(Data *d, const Source *s, int T, Error *e) {
     return e->status;
   source_read(s, &all, &documents, e);
   d->source = hash64(0, all.at, all.size);
-  if (!e->status)
-    data_share(d, s, T, &all, &documents, e);
+  data_share(d, s, T, &all, &documents, e);
   bytes_free(&all);
   bytes_free(&documents);
   return e->status;
@@ -4018,6 +4000,24 @@ static void data_close(Data *d) {
   *d = (Data){0};
 }
 
+/* Reads "1,2" into positions [room + 1], a 0 after them; else returns 2. */
+static int positions_parse(const char *flag, const char *text, int *positions,
+                           int room, Error *e) {
+  int n = 0;
+  for (const char *at = text; *at;) {
+    char *end;
+    long p = strtol(at, &end, 10);
+    if (end == at || p < 1 || p > 1 << 24 || n == room
+        || (*end && (*end != ',' || !end[1])))
+      return fail(e, 2, "--%s %s: expected at most %d whole numbers from 1, "
+                  "such as 1,2. Try: --%s 1", flag, text, room, flag);
+    positions[n++] = (int)p;
+    at = end + (*end == ',');
+  }
+  positions[n] = 0;
+  return 0;
+}
+
 /* `seed` orders the data: d->seed is seed + 1, or 0 for HELD_SEED, which has
  * another use. T = 0: an evaluation. After a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
@@ -4025,6 +4025,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   *d = (Data){.epoch = -1};
   d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
+  positions_parse("random-tokens", s->random_tokens, d->random, 16, e);
   (program->open ? program->open : text_open)(d, s, T, e);
   d->alike = d->alike || s->from_start;
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
@@ -4079,24 +4080,6 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *                        drawn once for a block by data/text/first.c
  * For the metric random tokens come with --first-tokens alone. */
 
-/* Reads "1,2" into positions [room + 1], a 0 after them; else returns 2. */
-static int positions_parse(const char *flag, const char *text, int *positions,
-                           int room, Error *e) {
-  int n = 0;
-  for (const char *at = text; *at;) {
-    char *end;
-    long p = strtol(at, &end, 10);
-    if (end == at || p < 1 || p > 1 << 24 || n == room
-        || (*end && (*end != ',' || !end[1])))
-      return fail(e, 2, "--%s %s: expected at most %d whole numbers from 1, "
-                  "such as 1,2. Try: --%s 1", flag, text, room, flag);
-    positions[n++] = (int)p;
-    at = end + (*end == ',');
-  }
-  positions[n] = 0;
-  return 0;
-}
-
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
   memcpy(targets, block + 1, (size_t)T * sizeof *targets);
@@ -4123,12 +4106,9 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
 
 /* HELD_SEED: the sink is being measured. 1024 is the authors' script's seed. */
 static void intervene(const Data *d, const Source *s, uint64_t seed,
-                      uint64_t number, int T, int *ids, int *targets,
-                      Error *e) {
-  int at[17];
+                      uint64_t number, int T, int *ids, int *targets) {
+  const int *at = d->random;
   Rng rng = {hash_number(1024, number)};
-  if (positions_parse("random-tokens", s->random_tokens, at, 16, e))
-    return;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->draw || seed != HELD_SEED); i++) {
     int id = (int)rng_below(&rng, (uint64_t)d->vocab);
@@ -4141,9 +4121,9 @@ static void intervene(const Data *d, const Source *s, uint64_t seed,
 /* A block [T+1] as a forward reads it: ids, targets [T]. */
 static void block_feed(const Data *d, const Source *s, uint64_t seed,
                        uint64_t number, const int32_t *block, int T, int *ids,
-                       int *targets, Error *e) {
+                       int *targets) {
   block_split(block, T, ids, targets);
-  intervene(d, s, seed, number, T, ids, targets, e);
+  intervene(d, s, seed, number, T, ids, targets);
 }
 
 /* B blocks: ids, targets [B,T]. */
@@ -4154,7 +4134,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
     const int32_t *block = data_block(d, T, &number, e);
     if (block)
       block_feed(d, s, FIRST_SEED, number, block, T, ids + b * T,
-                 targets + b * T, e);
+                 targets + b * T);
   }
   return e->status;
 }
@@ -4193,7 +4173,7 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
       if (from + T + 1 > end)
         continue;
       block_feed(d, s, HELD_SEED, (uint64_t)got, d->held.at + from, T,
-                 ids + got * T, targets + got * T, &(Error){0});
+                 ids + got * T, targets + got * T);
       got++;
     }
     if (skip == 0)
@@ -4221,21 +4201,21 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
         ids[t] = (int)rng_below(&rng, (uint64_t)d->vocab);
     }
     if (!first)
-      intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL, &(Error){0});
+      intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL);
   }
   return n;
 }
 
 /* Fills up to n blocks, numbered ~i, never training's; returns how many. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
-                     int *targets, Error *e) {
+                     int *targets) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; i < blocks; i++) {
     idx at = i;
     if (!d->alike)
       at = i * all / blocks;
     block_feed(d, s, FIRST_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
-               ids + i * T, targets + i * T, e);
+               ids + i * T, targets + i * T);
   }
   return (int)blocks;
 }
@@ -4412,10 +4392,9 @@ static void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
-static int moments_create(Trainer *t, Error *e) {
+static void moments_create(Trainer *t, Error *e) {
   t->m1 = grab(t->m.count, sizeof(real), e);
   t->m2 = grab(t->m.count, sizeof(real), e);
-  return e->status;
 }
 
 /* Makes room for `count` parameters, if the settings have as many and the file
@@ -4479,7 +4458,7 @@ static void checkpoint_pass(Passage *c, Trainer *t) {
 }
 
 static int checkpoint_write(const char *path, const Trainer *t, Error *e) {
-  Passage c = {.out = true, .hash = hash_start(0), .e = e};
+  Passage c = {.out = true, .hash = HASH_START, .e = e};
   Trainer same = *t;   /* every field comes back unchanged */
   if (writing_begin(&c.w, path, e))
     return e->status;
@@ -4670,7 +4649,7 @@ static int trainer_step(Trainer *t, Error *e) {
     if (data_batch(&t->data, &t->s.data, B, T, ids, targets, e))
       break;
     model_forward(&t->m, &t->a, ids, B, T);
-    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / k) / k;
+    t->loss += model_loss(&t->m, &t->a, targets, B, T, 1.0 / k) / k;
     if (isfinite(t->loss))
       model_backward(&t->m, &t->a, ids, B, T);
     else
@@ -4698,15 +4677,11 @@ static void stop_gently(void) {
   signal(SIGTERM, on_interrupt);
 }
 
-static void progress_start(Progress *p, const char *name, bool quiet) {
-  *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
-  p->shown = p->start;
-}
 /* A line every ten seconds, and one at the end. */
 static void progress_show(const Trainer *t, Progress *p) {
   double now = seconds(), left = t->s.train.steps - (double)t->step;
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  if (p->quiet || (left > 0 && now - p->shown < 10))
+  if (t->s.quiet || (left > 0 && now - p->shown < 10))
     return;
   fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
           "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
@@ -4718,14 +4693,14 @@ enum { LOOK_N = 16 };   /* held sequences in a look at the sink */
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   int T = (int)at_most(t->s.eval_T, t->s.model.context);
+  int first = config_column_first(&t->m.c);
   Sinks seen;
   if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, e))
     return step_fault(t, e);
   sinks_row(&seen, &t->m.c, 0, p->now);
-  p->has_star = config_column_star(&t->m.c) >= 0;
-  if (!p->has_star)
+  if (!first)   /* no * or x* */
     p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
-  p->low = sinks_sink(&seen, config_column_first(&t->m.c), 1);   /* eps 0.2 */
+  p->low = sinks_sink(&seen, first, 1);   /* eps 0.2 */
   sinks_free(&seen);
   return 0;
 }
@@ -4739,11 +4714,11 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   int *ids = grab(2 * (idx)n * T, sizeof(int), e);
   double sum = 0;
   if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e))
-    got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T, e);
+    got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T);
   for (int b = 0; b < got && !e->status; b += BATCH) {
     int B = (int)at_most(got - b, BATCH), *at = ids + (idx)b * T;
     model_forward(m, &a, at, B, T);
-    sum += model_loss(m, &a, at + (idx)n * T, B, T, false, 1) * B;
+    sum += model_loss(m, &a, at + (idx)n * T, B, T, 0) * B;
     if (!isfinite(sum))
       forward_fault(m, at, B, T, e);
   }
@@ -4780,8 +4755,8 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
 
 /* Writes the log first: it then has every line of the checkpoint's run. A log
  * that cannot be written does not cost the checkpoint. */
-static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
-                    Error *e) {
+static void run_save(const Trainer *t, const Bytes *log, bool checkpoint,
+                     Error *e) {
   Error unlogged = {0};
   if (t->s.log[0])
     file_write(t->s.log, log->at, log->size, &unlogged);
@@ -4789,7 +4764,6 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
     checkpoint_write(t->s.out, t, e);
   if (!e->status)
     *e = unlogged;
-  return e->status;
 }
 
 /* Trains to the last step, an error or Ctrl-C. A look at the sink and a line of
@@ -4812,7 +4786,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   passed = (Error){0};
   if (t->s.watched)
     t->s.program->watch(t, p, e);
-  double logged = p->start = seconds();
+  double logged = p->start = p->shown = seconds();
   p->from = t->step;
   stop_gently();
   while (t->step < r->steps && !e->status && !interrupted) {
@@ -4864,15 +4838,12 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
-/* Even rows give both (H_T - 1) / (T - 1) with H_n = 1 + 1/2 + .. + 1/n, 0.0594
- * at T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. The two differ
- * only under a window of 1. */
-static double self_uniform(const Model *m, int T) {
-  return T > 1 ? even_weight(m, T, true) : 1;
-}
-
 /* Room, its sums 0, for `batch` sequences of T tokens at a time and n_eps <=
- * EPS_MOST thresholds; results quote eps[0]. */
+ * EPS_MOST thresholds; results quote eps[0].
+ *
+ * even_self: even rows give self and prev (H_T - 1) / (T - 1) with H_n = 1 +
+ * 1/2 + .. + 1/n, 0.0594 at T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1),
+ * 0.0517. The two differ only under a window of 1. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
                  const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
@@ -4880,15 +4851,15 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
   idx heads = L * c->heads, rows = L * N, map = batch * c->heads * N * S;
   *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
                .batch = batch, .even = sink_uniform(m, T),
-               .even_self = self_uniform(m, T), .n_eps = n_eps};
+               .even_self = T > 1 ? even_weight(m, T, true) : 1,
+               .n_eps = n_eps};
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   const struct { double **field; idx size; } MEANS[] = {
     {&s->alpha, heads * S}, {&s->over, n_eps * heads * S},
     {&s->entropy, heads}, {&s->weighing, heads}, {&s->plain_entropy, heads},
     {&s->mass, heads}, {&s->raw, heads}, {&s->self, heads}, {&s->prev, heads},
     {&s->cosine, 2 * heads}, {&s->product, 2 * heads}, {&s->hnorm, rows + N},
-    {&s->prenorm, rows}, {&s->qnorm, rows}, {&s->knorm, rows},
-    {&s->vnorm, rows}};
+    {&s->prenorm, rows}, {&s->knorm, rows}, {&s->vnorm, rows}};
   enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
   for (int i = 0; i < ARRAYS; i++)
     s->n_sums += MEANS[i].size;
@@ -5023,7 +4994,7 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
 }
 
 /* [FIG7] Measures sequence b in block l: heads, and by row |s2| (post-norm:
- * Figure 7 left's "before LN") and |q|, |k|, |v|, means over heads. */
+ * Figure 7 left's "before LN") and |k|, |v|, means over heads. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
                           int form) {
   const Config *c = &m->c;
@@ -5044,7 +5015,6 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
   for (idx n = 0; n < N; n++) {
     idx row = b * N + n, at = l * N + n;
     s->prenorm[at] += length(C, la->s2 + row * C);
-    s->qnorm[at] += mean_length(H, D, la->q + row * H * D);
     s->knorm[at] += mean_length(K, D, la->k + row * K * D);
     s->vnorm[at] += mean_length(K, D, la->v + row * K * D);
   }
@@ -5095,7 +5065,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   for (idx b = 0; b < B; b++)
     measure_massive(s, b, C);
   if (targets)
-    s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+    s->loss += model_loss(m, a, targets, B, s->T, 0) * B;
   sinks_watch(s, s->loss, "the loss", 0, 0);
   s->n += B;
   if (!model_fault(m, e) && s->bad[0])
@@ -5250,7 +5220,7 @@ static void heat_map(const char *title, const char *column_name, const Sinks *s,
 
 /* A loss of 0: not measured. */
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
-  int first = config_column_first(c), star = config_column_star(c);
+  int first = config_column_first(c);
   for (int k = 0; k < ROW; k++)
     row[k] = NAN;
   if (!s->n)
@@ -5262,10 +5232,10 @@ void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   row[NORM_RATIO] = sinks_ratio(s);
   if (loss > 0)
     row[HELD_LOSS] = loss;
-  if (star < 0)
+  if (!first)   /* no * or x*, which have column 0 */
     return;
-  row[SINK_STAR] = sinks_sink(s, star, 0);
-  row[ALPHA_STAR] = sinks_alpha(s, star);
+  row[SINK_STAR] = sinks_sink(s, 0, 0);
+  row[ALPHA_STAR] = sinks_alpha(s, 0);
 }
 
 static void outcome_free(Outcome *o) {
@@ -5278,7 +5248,6 @@ static void outcome_fill(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
   o->even = sink_uniform(&t->m, T);
-  o->star = config_column_star(&o->c) >= 0;
   o->tokens = at_most(blocks, HELD_BLOCKS)
             * (o->c.context - o->c.prefix + (o->c.prefix > 0));   /* 5 */
   sinks_row(&o->s, &o->c, o->loss, o->row);
@@ -5360,7 +5329,6 @@ typedef struct Dump {
   Settings *s;
   Model *m;
   Acts *a;
-  bool drawn;   /* the model was not loaded */
   idx B, T, N, S;
   Passage file;
   char path[PATH_ROOM + 80];
@@ -5519,7 +5487,7 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
   return maps;
 }
 
-static int dump_run(Dump *d, const Ids *file) {
+static void dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
   int *ids = grab(2 * d->B * T, sizeof(int), d->e), *targets = ids + d->B * T;
@@ -5530,7 +5498,7 @@ static int dump_run(Dump *d, const Ids *file) {
     for (idx b = 0; b < B; b++)
       block_split(file->at + b * (T + 1), T, ids + b * T, targets + b * T);
     model_forward(m, d->a, ids, B, T);
-    loss = (real)model_loss(m, d->a, targets, B, T, m->grads, 1);
+    loss = (real)model_loss(m, d->a, targets, B, T, m->grads ? 1 : 0);
     npy_begin(d, "ids", (idx[5]){B, T + 1});
     for (size_t i = 0; i < file->size; i++)
       pass(&d->file, (uint32_t)file->at[i], 4);
@@ -5564,7 +5532,6 @@ static int dump_run(Dump *d, const Ids *file) {
   free(room);
   free(d->a->probe);
   d->a->probe = NULL;
-  return d->e->status;
 }
 
 /* ==========
@@ -5603,12 +5570,8 @@ static const char *sink_word(double times) {
 /* What a key bias did to the sink, in multiples of even rows' alpha: `sink` in
  * the softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
-  if (sink < SHOWS && star < ABSENT)
-    return "no sink on *";
-  if (sink < SHOWS && star < SHOWS)
-    return "unclear on *";
   if (sink < SHOWS)
-    return "a sink on *";
+    return sink_word(star);
   if (star < SHOWS || left >= ABSENT)
     return "the sink did not move clearly";
   return "the sink moved to *";
@@ -5625,10 +5588,11 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
   double sigmoid = o[2].row[TIMES_EVEN];
   bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
-              "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
+              "k-bias   %s%s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
-              sink_word(sink), sink, moved_word(sink, left, star), star, left,
-              sink_word(sigmoid), sigmoid);
+              sink_word(sink), sink, moved_word(sink, left, star),
+              sink < SHOWS ? " on *" : "", star, left, sink_word(sigmoid),
+              sigmoid);
   if (isnan(gap))
     bytes_print(out, e, "No loss was measured: too little held-out text.\n");
   else
@@ -5685,7 +5649,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   for (int i = 0; i < ARMS; i++) {
     int first = config_column_first(&o[i].c);
     heat_map(o[i].name, "token 1", &o[i].s, first, out);
-    if (o[i].star)
+    if (first)   /* column 0 is * or x* */
       heat_map(o[i].name, o[i].c.extra ? "*" : "x*", &o[i].s, 0, out);
   }
 }
@@ -5699,12 +5663,10 @@ static bool take_divergence(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-static int outcome_train(Outcome *o, Trainer *t, const char *name,
-                         const char *source, Error *e) {
+static int outcome_train(Outcome *o, Trainer *t, const char *name, Error *e) {
   o->name = name;
-  o->source = source;
   outcome_fill(o, t, (int)at_most(t->s.eval_T, t->m.c.context));
-  progress_start(&o->p, name, t->s.quiet);
+  o->p = (Progress){.name = name};
   if (!train_run(t, &o->p, e))
     trained_loss(&o->loss, t, HELD_BLOCKS, e);
   return e->status;
@@ -5714,7 +5676,7 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
   if (trainer_begin(&t, s, arm->flags, e))
     return;
-  if (!outcome_train(o, &t, arm->name, arm->source, e) && !interrupted)
+  if (!outcome_train(o, &t, arm->name, e) && !interrupted)
     outcome_measure(o, &t, &t.s, e);
   take_divergence(o->ended, &t, e);
   *s = t.s;
@@ -6599,7 +6561,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat,
   copy(dlogz, deriv, n);                 /* s'/sum */
   if (one)
     zero(dlogz, n);
-  else if (c->normalizer == NORMALIZER_CLAMP && !is_exp && row_stat < 0)
+  else if (c->normalizer == NORMALIZER_CLAMP && row_stat < 0)
     vec_scale(n, dlogz, -1);
   else if (c->normalizer == NORMALIZER_PNORM && !is_exp)
     p_norm_backward(n, c->pnorm, a, deriv, dlogz);
@@ -6630,7 +6592,7 @@ enum { TILE = 32 };
 /* A task's sizes and scratch. Transposed k and v let products read rows. x, dk
  * and dv are copies: in place a head's rows are up to a page apart. */
 typedef struct Tile {
-  idx N, D, ld;                          /* ld: length of a row of z, a, da */
+  idx ld;                                /* length of a row of z, a, da */
   idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
   real *kt, *vt;                         /* [D,ld] [D,ld] */
   real *x, *dk, *dv;                     /* [N,D]; x: v or, backward, k */
@@ -6645,18 +6607,17 @@ static idx tile_size(const Config *c, idx N) {
 }
 
 /* to [N,D] = from [N,D], rows ldt and ld apart. */
-WIDE(copy_rows, (real *to, idx ldt, const real *from, idx ld, idx N, idx D),
-     (to, ldt, from, ld, N, D)) {
+static void copy_rows(real *to, idx ldt, const real *from, idx ld, idx N,
+                      idx D) {
   for (idx j = 0; j < N; j++)
-    for (idx d = 0; d < D; d++)
-      to[j * ldt + d] = from[j * ld + d];
+    copy(to + j * ldt, from + j * ld, D);
 }
 
 /* This thread's piece of scratch. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
   real *at = attention_scratch(a), *z = at + 5 * size + 15;
-  Tile t = {.N = N, .D = D, .ld = ld, .kt = at, .vt = at + size,
+  Tile t = {.ld = ld, .kt = at, .vt = at + size,
             .x = at + 2 * size, .dk = at + 3 * size, .dv = at + 4 * size,
             .z = z, .a = z + tile, .da = z + 2 * tile, .deriv = z + 3 * tile,
             .dlogz = z + 3 * tile + ld, .y = z + 3 * tile + 2 * ld};
@@ -6685,15 +6646,15 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
  * place for *. Returns the number of rows. */
 static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
                       idx i0) {
-  idx start = i0 - i0 % TILE, end = at_most(start + TILE, t->N), R = end - i0;
-  Span span = span_of(&m->c, h->window, t->N, start, end);
+  idx start = i0 - i0 % TILE, end = at_most(start + TILE, h->N), R = end - i0;
+  Span span = span_of(&m->c, h->window, h->N, start, end);
   const real *q = h->q + (i0 - a->past) * h->of_q;
   t->i0 = i0;
   t->i1 = end;
   t->lo = span.lo;
   t->n = span.hi - span.lo;
   matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q),
-              rows_of(t->kt + t->lo, t->ld), R, t->n, t->D, false);
+              rows_of(t->kt + t->lo, t->ld), R, t->n, h->D, false);
   return R;
 }
 
@@ -6702,16 +6663,14 @@ static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
                        idx i) {
   const Config *c = &m->c;
   int w = h->window;
-  idx seen = span_of(c, w, t->N, i, i + 1).hi - t->lo;
+  idx seen = span_of(c, w, h->N, i, i + 1).hi - t->lo;
   real *z = t->z + (i - t->i0) * t->ld, *keys = z + 1;   /* [j]: key lo + j */
   vec_scale(seen, keys, h->root);
   if (h->bias)
     vec_add(seen, keys, h->bias + t->lo - i);
-  for (idx j = t->lo; w && j < i - w + 1; j++)   /* before the window */
-    if (!visible(c, w, i, j))
-      keys[j - t->lo] = -INFINITY;
-  for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
-    keys[j - t->lo] = -INFINITY;
+  for (idx j = 0; (w || c->prefix) && j < seen; j++)
+    if (!visible(c, w, i, t->lo + j))
+      keys[j] = -INFINITY;
   z[0] = star_score(h, h->q + (i - a->past) * h->of_q);
   h->at.i = i;
   h->at.lo = t->lo;
@@ -6741,17 +6700,17 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
 /* One head forward, for rows a->past .. N-1; the rows before are cached. Row i
  * is row i of k and v, and row i - past of q, o, row_stat and maps. */
 static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
-  for (idx i0 = a->past; i0 < t->N; i0 = t->i1) {
+  for (idx i0 = a->past; i0 < h->N; i0 = t->i1) {
     idx R = tile_begin(m, a, h, t, i0);
     real *o = h->o + (i0 - a->past) * h->of_q;
     for (idx i = i0; i < t->i1; i++)
       tile_weights(m, a, h, t, i);
     matmul_here(o, h->of_q, rows_of(t->z + 1, t->ld),
-                rows_of(t->x + t->lo * t->D, t->D), R, t->D, t->n, false);
+                rows_of(t->x + t->lo * h->D, h->D), R, h->D, t->n, false);
     for (idx i = 0; i < R; i++, o += h->of_q) {   /* o = scale (a v + a_* v*) */
       if (h->vstar)
-        add_times(t->D, o, t->z[i * t->ld], h->vstar);
-      vec_scale(t->D, o, h->scale);
+        add_times(h->D, o, t->z[i * t->ld], h->vstar);
+      vec_scale(h->D, o, h->scale);
     }
   }
 }
@@ -6836,11 +6795,10 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
 /* head_backward (3.7) for a tile from row i0, with the scale in delta, dz and a
  * instead of da. */
 static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
-  idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
+  idx D = h->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
   idx n = t->n, from = t->lo * D;
   const real *q = h->q + i0 * of_q, *dout = h->dout + i0 * of_q;   /* [R,D] */
   real *dq = h->dq + i0 * of_q;
-  bool vstar = m->layer[h->at.l].vstar.w;
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), without the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, of_q), rows_of(t->vt + t->lo, ld), R,
               n, D, false);
@@ -6863,7 +6821,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
       add_times(D, dq, dz, h->kstar);
       add_times(D, h->dkstar, dz, q);
     }
-    if (vstar)
+    if (h->vstar)
       add_times(D, h->dvstar, t->a[i * ld], dout);
   }
 }
@@ -7051,14 +7009,6 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   return e->status;
 }
 
-/* A tensor by its full name ("l3.wq", "wte"). */
-Tensor *model_tensor(const Model *m, const char *name) {
-  for (int i = 0; i < m->n_tensors; i++)
-    if (!strcmp(m->all[i]->name, name))
-      return m->all[i];
-  return NULL;
-}
-
 /* Also after a failed model_create; leaves m empty. */
 void model_free(Model *m) {
   if (m->seams.close)
@@ -7168,12 +7118,12 @@ static void take_all(const Model *m, Acts *a, int what) {
 }
 
 /* An Acts with its sizes, and no arena yet. */
-static int acts_plan(Acts *a, const Model *m, int B, int T, int what, Error *e) {
+static void acts_plan(Acts *a, const Model *m, int B, int T, int what,
+                      Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   if (!e->status)
     take_all(m, a, what);
-  return e->status;
 }
 
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
@@ -7320,7 +7270,6 @@ double rng_normal(Rng *r) {
 }
 
 /* FNV-1a (Fowler, Noll and Vo), then one SplitMix64 step. */
-uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
   const unsigned char *p = bytes;
@@ -7329,7 +7278,7 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
   return h;
 }
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
-  return hash_end(hash_add(hash_start(seed), bytes, n));
+  return hash_end(hash_add(HASH_START ^ seed, bytes, n));
 }
 
 /* How many bytes are whole UTF-8 characters (RFC 3629). A code below LEAST has
@@ -7342,8 +7291,7 @@ size_t utf8_length(const unsigned char *text, size_t n) {
     more = (size_t)(code >= 0xC0) + (code >= 0xE0) + (code >= 0xF0);
     if (code >> 6 == 2 || code >= 0xF8 || n - at <= more)
       return at;
-    if (more)
-      code &= 0x3Fu >> more;
+    code &= 0x7Fu >> more;
     for (size_t i = 1; i <= more; i++) {
       if (text[at + i] >> 6 != 2)
         return at;
@@ -7359,11 +7307,9 @@ size_t utf8_length(const unsigned char *text, size_t n) {
  * nothing also makes b->at non-NULL. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
-    size_t room = 2 * b->room + 256;
+    size_t need = b->size + n, room = 2 * need + 256;
     void *at = NULL;
-    while (room - b->size < n && room <= SIZE_MAX / 2)
-      room *= 2;
-    if (room - b->size >= n)
+    if (need >= n && room > need)   /* neither is too large for a size_t */
       at = realloc(b->at, room);
     if (!at)
       return fail(e, 1, "out of memory: %zu bytes needed. Try: a smaller file",
@@ -7794,7 +7740,7 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
   void *at = (char *)base + o->field;
   if (o->kind == 'c')
     return choice_set(o, base, at, text, e);
-  if (o->kind != 's' && o->kind != 'f')
+  if (!strchr("sf", o->kind))
     return number_set(o, at, text, bounded, e);
   if (strlen(text) >= (size_t)o->most)
     return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one",
@@ -7960,10 +7906,12 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   const Option *o = option_find(flag + 3 * no, groups);
   bool needs = !o || o->kind != 'b';
   s->help = has_word("h help", flag);
-  if (!s->help && !variant && (!o || (no && needs)))
-    flag_unknown(s, word, flag, groups, e);
-  if (s->help || e->status)
+  if (s->help)
     return false;
+  if (!variant && (!o || (no && needs))) {
+    flag_unknown(s, word, flag, groups, e);
+    return false;
+  }
   bool counts = !needs && o->most > 1 && next && *next
                 && !next[strspn(next, "0123456789")];
   bool takes = !value && !no && (needs || counts);
@@ -8129,15 +8077,16 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     const char *to = path[i];
     bool stream = !strcmp(to, "-");
     bool on = s->resume && (to == s->log || !file_missing(s->out));
+    if (!*to)
+      continue;
     if (stream && to != s->csv && to != s->json)
       fail(e, 2, "-: only --csv and --json can write there. Try: a file name");
-    if (*to)
-      output_claim(s, to, on || stream, &names, e);
-    if (!*to || stream)
+    output_claim(s, to, on || stream, &names, e);
+    if (stream)
       continue;
     snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
     output_claim(s, w[i].beside, s->resume, &names, e);
-    if (!e->status && !writing_begin(&w[i], to, e))
+    if (!writing_begin(&w[i], to, e))
       fclose(w[i].f);
   }
   for (int i = 0; i < n; i++)
@@ -8166,12 +8115,10 @@ static const char *column_label(char text[16], const Config *c, int j) {
  * depend. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
-  int first = config_column_first(c), from = config_column_star(c);
+  int first = config_column_first(c);
   char name[16];
-  if (from < 0)
-    from = first;
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
-  for (int j = from; j < s->S && j < first + kmax; j++)
+  for (int j = 0; j < s->S && j < first + kmax; j++)
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n",
             column_label(name, c, j), 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2),
@@ -8217,7 +8164,7 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
 }
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-  int star = config_column_star(c);
+  int first = config_column_first(c);
   const Column times = {.form = "%.1f", .unit = 1};
   char of_star[16], text[32];
   columns_print(s, c, kmax, out);
@@ -8228,9 +8175,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
           "head (across)\n",
           s->massive, s->median,
           cell_text(text, &times, s->massive / s->median));
-  heat_map("alpha", "token 1", s, config_column_first(c), out);
-  if (star >= 0)
-    heat_map("", column_label(of_star, c, star), s, star, out);
+  heat_map("alpha", "token 1", s, first, out);
+  if (first)
+    heat_map("", column_label(of_star, c, 0), s, 0, out);
 }
 
 /* ----------
@@ -8275,7 +8222,7 @@ static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   if (!s->out[0])
     fprintf(stderr, "%s: without --out FILE the model is not saved\n",
             s->program->name);
-  if (!outcome_train(o, t, "train", "", e))
+  if (!outcome_train(o, t, "train", e))
     train_print(t, o);
   return e->status;
 }
@@ -8371,7 +8318,7 @@ static void eval_print(const Work *w, const Settings *s) {
 
 static int verb_eval(Settings *s, Error *e) {
   const char *path = s->words[0];
-  Work w = {.o = {.name = path, .source = ""}};
+  Work w = {.o = {.name = path}};
   if (!path)
     fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
          s->program->name);
@@ -8425,11 +8372,11 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
 static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
-  Dump d = {.s = s, .m = m, .a = &w.t.a, .drawn = !s->n_words, .e = e};
+  Dump d = {.s = s, .m = m, .a = &w.t.a, .e = e};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. "
                 "Try: sink help dump");
-  if (!d.drawn) {
+  if (s->n_words) {   /* a model to load */
     s->groups &= ~(unsigned)MODEL;   /* it has its own settings */
     if (!checkpoint_load(s->words[0], false, &w.t, e))
       model_settings(s, &w.t, e);
@@ -8456,7 +8403,7 @@ static const Verb *verb_find(const Program *program, const char *name) {
   for (const Verb *v = program->verbs; v->name; v++)
     if (!strcmp(v->name, name))
       return v;
-  return NULL;
+  return program->other;
 }
 
 /* `near` may have seen words besides verbs. */
@@ -8465,8 +8412,7 @@ static int verb_unknown(const Settings *s, Near near, Error *e) {
     near_look(&near, v->name, v->name);
   near_words(&near, s, 0);
   if (!near.best[0])
-    strcpy(near.best, s->program->other
-           ? "list" : "sink help, or make paper and ./paper list");
+    strcpy(near.best, "sink help, or make paper and ./paper list");
   if (strchr(near.best, ' '))
     return fail(e, 2, "%s: unknown command. Try: %s", near.word, near.best);
   return fail(e, 2, "%s: unknown command. Try: %s %s", near.word,
@@ -8500,11 +8446,11 @@ static int help_verb(const Program *program, const Verb *v) {
 static int verb_help(Settings *s, Error *e) {
   const Program *program = s->program;
   const char *name = s->words[0];
-  const Verb *v = NULL;
-  if (name && !(v = verb_find(program, name)) && !(v = program->other))
-    return verb_unknown(s, (Near){.word = name}, e);
+  const Verb *v = name ? verb_find(program, name) : NULL;
   if (v)
     return help_verb(program, v);
+  if (name)
+    return verb_unknown(s, (Near){.word = name}, e);
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
@@ -8573,16 +8519,13 @@ static int sink_main(const Program *program, int argc, char **argv) {
   settings_default(&s);
   s.program = s.data.program = program;
   program_folder(s.data.home, argv[0]);
-  if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+  if (has_word("--help -h", name))
     name = "help";
   const Verb *v = verb_find(program, name);
-  s.argv = argv + 2;
-  s.argc = argc - 2;
-  if (!v && program->other) {   /* the name is a word of that verb */
-    v = program->other;
-    s.argv--;
-    s.argc++;
-  }
+  /* where the verb's words begin: for `other` the name is one */
+  int from = v && strcmp(v->name, name) ? 1 : 2;
+  s.argv = argv + from;
+  s.argc = argc - from;
   if (!strcmp(name, "--version"))
     printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
            sizeof(real));

@@ -392,7 +392,7 @@ typedef struct Sinks {
   double *weighing;             /* [L,H] rows with a nonzero weight */
   double *plain_entropy;        /* [L,H] -sum m log m */
   double *hnorm, *prenorm;      /* [L+1,N] |h_n^l|; [L,N] before a post-norm */
-  double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
+  double *knorm, *vnorm;        /* [L,N] means over heads */
   double *cosine, *product;     /* [L,H,2] cos(q_t, k_j), |q_t| |k_j| */
   double massive, median;       /* largest |h| over blocks; median |h| there */
   double loss;                  /* mean cross-entropy, with targets */

@@ -433,7 +433,7 @@ static void gradients__accumulate(Test *t) {
     model_zero_grads(&b.m);
     for (int s = 0; s < 3; s++) {
       model_forward(&b.m, &b.a, b.ids + s * 7, 1, 7);
-      model_loss(&b.m, &b.a, b.targets + s * 7, 1, 7, true, 1.0 / 3);
+      model_loss(&b.m, &b.a, b.targets + s * 7, 1, 7, 1.0 / 3);
       model_backward(&b.m, &b.a, b.ids + s * 7, 1, 7);
     }
     within(t, distance(n, whole, g), 0, 512 * REAL_EPS, "in parts, %s", b.flags);
@@ -1261,20 +1261,18 @@ static void config_learned_dim__orders(Test *t) {
 
 /* The rows and columns of a map, and where * or x* and token 1 stand in it. */
 static void config_columns__by_variant(Test *t) {
-  static const struct { const char *flags; int rows, columns, star, first; } ROWS[] = {
-      {"", 9, 9, -1, 0}, {"--extra k", 9, 10, 0, 1}, {"--extra zero", 9, 10, 0, 1},
-      {"--vbias", 9, 9, -1, 0}, {"--sink-token", 10, 10, 0, 1},
-      {"--sink-token --extra logit", 10, 11, 0, 2}, {"--sink-token 4", 13, 13, 0, 4},
-      {"--sink-token 3 --extra logit", 12, 13, 0, 4}};
+  static const struct { const char *flags; int rows, columns, first; } ROWS[] = {
+      {"", 9, 9, 0}, {"--extra k", 9, 10, 1}, {"--extra zero", 9, 10, 1},
+      {"--vbias", 9, 9, 0}, {"--sink-token", 10, 10, 1},
+      {"--sink-token --extra logit", 10, 11, 2}, {"--sink-token 4", 13, 13, 4},
+      {"--sink-token 3 --extra logit", 12, 13, 4}};
   EACH(i, ROWS) {
     const Config c = config_of(t, "%s", ROWS[i].flags);
     fact(t, config_rows(&c, 9) == ROWS[i].rows
              && config_columns(&c, 9) == ROWS[i].columns
-             && config_column_star(&c) == ROWS[i].star
              && config_column_first(&c) == ROWS[i].first,
-         "%s: %d rows, %d columns, * at %d, token 1 at %d", ROWS[i].flags,
-         config_rows(&c, 9), config_columns(&c, 9), config_column_star(&c),
-         config_column_first(&c));
+         "%s: %d rows, %d columns, token 1 at %d", ROWS[i].flags,
+         config_rows(&c, 9), config_columns(&c, 9), config_column_first(&c));
   }
 }
 
@@ -1939,7 +1937,7 @@ static void model_loss__direct(Test *t) {
     int from = b.m.c.prefix > 1 ? b.m.c.prefix - 1 : 0;
     double loss = lab_loss(&b), sum = 0;
     within(t, loss, slow_loss(&b, from), 2000 * REAL_EPS, "loss, %s", b.flags);
-    within(t, model_loss(&b.m, &b.a, b.targets, 3, 9, true, 1), loss, 0,
+    within(t, model_loss(&b.m, &b.a, b.targets, 3, 9, 1), loss, 0,
            "with gradients, %s", b.flags);
     for (int i = 0; i < 27; i++) {
       bool scored = i % 9 >= from;
@@ -1988,7 +1986,7 @@ static void model_loss__slices(Test *t) {
         }
       }
       model_zero_grads(&b.m);
-      within(t, model_loss(&b.m, &b.a, b.targets, b.B, b.T, true, 1), loss,
+      within(t, model_loss(&b.m, &b.a, b.targets, b.B, b.T, 1), loss,
              500 * REAL_EPS, "loss of %d x %d", b.B, b.T);
       const Tensor *x = model_tensor(&b.m, "wcls");
       within(t, slow_distance(C * V, tensor_d(&b.m, x), dw), 0, 500 * REAL_EPS,
@@ -2465,7 +2463,7 @@ static void model_forward__batches(Test *t) {
       model_forward(&b.m, &b.a, b.ids + s * 9, 1, 9);
       fact(t, same_numbers(rows, whole + s * rows, b.a.nf), "%d alone, %s", s,
            b.flags);
-      sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, false, 1) / 3;
+      sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, 0) / 3;
     }
     within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
     model_forward(&b.m, &b.a, b.ids, 1, 4);   /* fewer tokens than room */
@@ -2479,7 +2477,7 @@ static void model_forward__batches(Test *t) {
       copy(g, gradients(&b.m), b.m.count);
       model_zero_grads(&b.m);
       model_forward(&b.m, of[k], b.ids, 3, 4);
-      model_loss(&b.m, of[k], b.targets, 3, 4, true, 1);
+      model_loss(&b.m, of[k], b.targets, 3, 4, 1);
       model_backward(&b.m, of[k], b.ids, 3, 4);
     }
     fact(t, same_numbers(3 * (N - 5) * 12, b.a.nf, fit.nf)
@@ -2500,7 +2498,7 @@ static void one_layer_holds(Test *t, Lab *b) {
     model_forward(&b->m, &one, b->ids, b->B, b->T);
     within(t, distance(n, b->a.h, one.h), 0, 0, "h^L, %s", b->flags);
     within(t, distance(n, b->a.nf, one.nf), 0, 0, "nf, %s", b->flags);
-    within(t, model_loss(&b->m, &one, b->targets, b->B, b->T, false, 1), loss, 0,
+    within(t, model_loss(&b->m, &one, b->targets, b->B, b->T, 0), loss, 0,
            "loss, %s", b->flags);
   }
   fact(t, one.layer[1].s2 == one.layer[0].s2
@@ -3236,7 +3234,6 @@ static void slow_measure(const Lab *b, const int *ids, int rows, bool *attends,
       if (l == L)
         continue;
       w->prenorm[l * N + n] += slow_length(C, slow_at(&s, s.sum, l, n, C));
-      w->qnorm[l * N + n] += slow_heads(slow_at(&s, s.q, l, n, H * D), H, D);
       w->knorm[l * N + n] += slow_heads(slow_at(&s, s.k, l, n, K * D), K, D);
       w->vnorm[l * N + n] += slow_heads(slow_at(&s, s.v, l, n, K * D), K, D);
     }
@@ -3273,7 +3270,7 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
       FIELD(alpha, LH * S), FIELD(entropy, LH), FIELD(mass, LH), FIELD(raw, LH),
       FIELD(self, LH), FIELD(prev, LH),
       FIELD(over, 3 * LH * S), FIELD(hnorm, LN + s->N), FIELD(prenorm, LN),
-      FIELD(qnorm, LN), FIELD(knorm, LN), FIELD(vnorm, LN), FIELD(cosine, 2 * LH),
+      FIELD(knorm, LN), FIELD(vnorm, LN), FIELD(cosine, 2 * LH),
       FIELD(product, 2 * LH), {"massive", &s->massive, &w.massive, 1},
       {"median", &s->median, &w.median, 1}, {"loss", &s->loss, &w.loss, 1}};
   EACH(x, FIELDS) {

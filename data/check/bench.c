@@ -27,6 +27,8 @@
   {"isa", OWN, 'c', AT(own.isa), "", 0, 0, \
    "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"}, \
   NAME("peer", OWN, own.peer, "", "another program's figures for the same run"),
+#define MORE_PROGRESS
+#define MORE_BELONGS
 #include "../../sink.c"
 
 typedef struct Own Own;
@@ -592,9 +594,9 @@ static void run_part(Trainer *t, Part part, Error *e) {
   if (part == PART_ZERO)
     model_zero_grads(m);
   if (part == PART_EMBED)
-    embed_forward(m, a, t->ids, B, T, a->h0);
+    embed_forward(m, a, t->ids, B, T);
   if (part == PART_LOSS)
-    model_loss(m, a, targets, B, T, true, 1);
+    model_loss(m, a, targets, B, T, 1);
   if (part == PART_EMBED_BACK)
     embed_backward(m, a, t->ids, B, T, a->dh);
   if (part == PART_CLIP)

@@ -218,6 +218,14 @@ static real *tensor_d(const Model *m, const Tensor *x) {
   return x->d;
 }
 
+/* A tensor by its full name ("l3.wq", "wte"), or NULL. */
+static Tensor *model_tensor(const Model *m, const char *name) {
+  for (int i = 0; i < m->n_tensors; i++)
+    if (!strcmp(m->all[i]->name, name))
+      return m->all[i];
+  return NULL;
+}
+
 /* Its numbers; NULL where the variant has no such tensor. */
 static real *named(const Model *m, const char *name) {
   const Tensor *x = model_tensor(m, name);
@@ -360,13 +368,13 @@ static void lab_forward(Lab *b) {
 
 static double lab_loss(Lab *b) {
   lab_forward(b);
-  return model_loss(&b->m, &b->a, b->targets, b->B, b->T, false, 1);
+  return model_loss(&b->m, &b->a, b->targets, b->B, b->T, 0);
 }
 
 /* Forward, loss and backward; the gradients are added to what is there. */
 static double lab_backward(Lab *b, double share) {
   lab_forward(b);
-  double loss = model_loss(&b->m, &b->a, b->targets, b->B, b->T, true, share);
+  double loss = model_loss(&b->m, &b->a, b->targets, b->B, b->T, share);
   model_backward(&b->m, &b->a, b->ids, b->B, b->T);
   return loss;
 }

@@ -175,7 +175,7 @@ static const char *const CONFIGS_OF[FAMILIES_OF] = {
 /* Number i of a tensor of this name: sixteenths from -8 to 8, which every
  * format holds. */
 static double published(const char *name, idx i) {
-  uint64_t h = hash_add(hash_add(hash_start(1), name, strlen(name)), &i,
+  uint64_t h = hash_add(hash_add(HASH_START ^ 1, name, strlen(name)), &i,
                         sizeof i);
   return ((double)(hash_end(h) % 255) - 127) / 16;
 }
@@ -1433,7 +1433,7 @@ static void dumped(Test *t, Trainer *r) {
            file_missing(SCRATCH "/d/param.l1.e2.w3.npy") == !r->m.c.experts,
        "%s", out);
   model_forward(&r->m, &r->a, ids, 1, 9);
-  loss = (real)model_loss(&r->m, &r->a, ids + 1, 1, 9, false, 1);
+  loss = (real)model_loss(&r->m, &r->a, ids + 1, 1, 9, 0);
   const Bytes *b = file_of(t, SCRATCH "/d/loss.npy");
   if (b->size > sizeof theirs)
     memcpy(&theirs, b->at + b->size - sizeof theirs, sizeof theirs);
@@ -4863,7 +4863,7 @@ static void model_file__same_bits(Test *t) {
     double loss = lab_loss(&b);
     for (int again = 0; again < 2; again++) {
       model_forward(m, &a, b.ids, 2, 7);
-      double got = model_loss(&open.m, &a, b.targets, 2, 7, false, 1);
+      double got = model_loss(&open.m, &a, b.targets, 2, 7, 0);
       fact(t, !model_fault(m, &e), "%s: %s", flags, e.text);
       within(t, distance(2 * config_rows(&m->c, 7) * 12, b.a.nf, a.nf), 0, 0,
              "nf, %s", flags);
@@ -4904,7 +4904,7 @@ static void slabs_nan(Test *t, const char *path, Trainer *r, Acts *a,
        file && file_seek(file, 64 + 4 * 264 * 4) &&
            fwrite(nan, 1, 4, file) == 4 && !fclose(file),
        "a NaN is not written");
-  model_loss(&r->m, a, targets, 1, T, false, 1);
+  model_loss(&r->m, a, targets, 1, T, 0);
   for (int i = 0; i < T; i++)
     fact(t, isnan(a->loss_row[i]), "row %d: %g", i, a->loss_row[i]);
   fact(t, model_fault(&r->m, &e) && strstr(e.text, "checksum of wte"), "%s",
@@ -4940,7 +4940,7 @@ static void model_file__slabs(Test *t) {
   double loss = lab_loss(&b);
   model_forward(&open.m, &a, b.ids, 1, T);
   within(t, distance(T * 264, b.a.nf, a.nf), 0, 0, "nf");
-  within(t, model_loss(&open.m, &a, b.targets, 1, T, false, 1), loss,
+  within(t, model_loss(&open.m, &a, b.targets, 1, T, 0), loss,
          16 * REAL_EPS * loss, "loss");
   const struct ModelFile *f = open.m.file;
   parts_end(&open.m, &e);
@@ -5343,7 +5343,7 @@ static void model_file__damage(Test *t) {
         !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
       int ids[5] = {1, 2, 3, 4, 5};
       model_forward(&r.m, &r.a, ids, 1, 5);
-      model_loss(&r.m, &r.a, ids, 1, 5, false, 1);
+      model_loss(&r.m, &r.a, ids, 1, 5, 0);
       model_fault(&r.m, &e);
     }
     if (e.status)
@@ -5381,7 +5381,7 @@ static void streams_numbers(Test *t, const char *out, char want[64],
       rows[i] = i / 8 % 2 ? 9 - at : 1 + at;
     }
     model_forward(&m.m, &m.a, rows, 2, 8);
-    double loss = model_loss(&m.m, &m.a, rows + 16, 2, 8, false, 1);
+    double loss = model_loss(&m.m, &m.a, rows + 16, 2, 8, 0);
     snprintf(want, 64, "loss %.4f nats", loss);
     fact(t, strstr(out, want) && strstr(out, "2 sequences of 8 tok"),
          "no %s in %s", want, out);

@@ -220,7 +220,7 @@ static void trainer_step__diverges(Test *t) {
      "block 3 of 3, after its heads: "},
     /* every block is sound, the unembedding is not */
     {"", "wcls", INFINITY, ""}};
-  Progress p = {.quiet = true};
+  Progress p = {0};
   EACH (i, ROWS) {
     Trainer *r = trainer_of(t, ROWS[i].flags);
     model_tensor(&r->m, ROWS[i].tensor)->w[0] = (real)ROWS[i].value;
@@ -259,7 +259,7 @@ static void trainer_step__diverges_wild(Test *t) {
   static const char *const WILD[] = {
     "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
     "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
-  Progress p = {.quiet = true};
+  Progress p = {0};
   EACH (f, WILD) {
     char step[40];
     Trainer *r = trainer_of(t, WILD[f]);
@@ -720,7 +720,7 @@ static void train_run__continues_the_log(Test *t) {
   Error e = {0};
   snprintf(r->s.log, sizeof r->s.log, SCRATCH "/whole.csv");
   snprintf(r->s.out, sizeof r->s.out, SCRATCH "/whole.ckpt");
-  progress_start(&p, "test", true);
+  p = (Progress){.name = "test"};
   fact(t, !train_run(r, &p, &e), "%s", e.text);
   const Bytes log = *file_of(t, SCRATCH "/whole.csv");
   /* the line of --first-tokens */
@@ -754,7 +754,7 @@ static void train_run__continues_the_log(Test *t) {
         fact(t, false, "%s", e.text);
         return;
       }
-      progress_start(&p, "test", true);
+      p = (Progress){.name = "test"};
       const int status = train_run(&on, &p, fresh(t));
       fact(t, status == !ROWS[i].good, "stop %d, log %d: %d, %s", stop, i,
            status, t->e.text);
@@ -823,7 +823,7 @@ static void train_run__leaves(Test *t) {
   Error e = {0};
   snprintf(r->s.log, sizeof r->s.log, SCRATCH "/log.csv");
   snprintf(r->s.out, sizeof r->s.out, SCRATCH "/run.ckpt");
-  progress_start(&p, "test", true);
+  p = (Progress){.name = "test"};
   fact(t, !train_run(r, &p, &e) && r->step == 10, "%s", e.text);
   char *log = text_in(t, SCRATCH "/log.csv");
   int lines = 0;
@@ -866,7 +866,7 @@ static void train_run__no_log(Test *t) {
   Trainer back, *r = trainer_of(t, "--steps 3");
   Progress p;
   Error e = {0};
-  progress_start(&p, "test", true);
+  p = (Progress){.name = "test"};
   snprintf(r->s.log, sizeof r->s.log, SCRATCH "/full.csv");
   snprintf(r->s.out, sizeof r->s.out, SCRATCH "/full.ckpt");
   file_write(SCRATCH "/full.csv.new/file", "", 0, &e);
@@ -914,7 +914,7 @@ static void evaluate__against_maps(Test *t) {
     a.probe = (Probe[L]){{.metric = maps}, {.metric = maps + N * H * T * S}};
     model_forward(&r->m, &a, ids, N, T);
     a.probe = NULL;
-    within(t, found.loss, model_loss(&r->m, &a, targets, N, T, false, 1),
+    within(t, found.loss, model_loss(&r->m, &a, targets, N, T, 0),
            40 * REAL_EPS, "loss");
     for (int column = 0; column < S; column++) {
       double mean = 0, over = 0;
@@ -994,12 +994,12 @@ static void trained_loss__blocks(Test *t) {
   steps_of(t, r, 30);
   trained_loss(&after, r, 37, &e);
   fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
-  fact(t, data_held(&r->data, &r->s.data, 37, 16, ids, targets, &e) == 37, "%s",
+  fact(t, data_held(&r->data, &r->s.data, 37, 16, ids, targets) == 37, "%s",
        e.text);
   /* one by one through the trainer's own activations */
   for (int b = 0; b < 37; b++) {
     model_forward(&r->m, &r->a, ids + b * 16, 1, 16);
-    sum += model_loss(&r->m, &r->a, targets + b * 16, 1, 16, false, 1) / 37;
+    sum += model_loss(&r->m, &r->a, targets + b * 16, 1, 16, 0) / 37;
   }
   within(t, after, sum, 40 * REAL_EPS, "37 blocks one by one");
 }

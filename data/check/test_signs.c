@@ -195,7 +195,7 @@ static void signs_at_once(Test *t, Trainer *r, const Signs *g) {
     return;
   }
   model_forward(&r->m, &all.a, ids, N, T);
-  model_loss(&r->m, &all.a, ids + N * T, N, T, true, 1);
+  model_loss(&r->m, &all.a, ids + N * T, N, T, 1);
   backward_watch(&r->m, &all.a, signs_after);
   model_backward(&r->m, &all.a, ids, N, T);
   for (int l = 0; l < g->L; l++)
@@ -468,7 +468,7 @@ static void reference_loss(Lab *b, const Policy *p, idx W, idx S) {
   for (int l = 0; l < c->layers; l++)
     block_forward(&b->m, &r.a, l, 1, N);
   forward_end(&b->m, &r.a, 1, N);
-  model_loss(&b->m, &r.a, b->targets, 1, b->T, false, 1);
+  model_loss(&b->m, &r.a, b->targets, 1, b->T, 0);
   b->m.plain = false;
   b->m.seams = seams;
 }
@@ -535,7 +535,7 @@ static void stream__identities(Test *t) {
     for (int i = 0; i < T; i++) {
       const int from = i < n ? 0 : i - n + 1;
       model_forward(&b.m, &b.a, b.ids + from, 1, n);
-      model_loss(&b.m, &b.a, b.targets + from, 1, n, false, 1);
+      model_loss(&b.m, &b.a, b.targets + from, 1, n, 0);
       within(t, got[i], b.a.loss_row[i - from], 1e5 * REAL_EPS, "%s: token %d",
              b.flags, i + 1);
     }

@@ -1808,7 +1808,7 @@ static int feed_kind(Test *t, Feed *f, int k, int held, int T) {
   for (int pass = 0; pass <= k && k < 2; pass++)
     feed_next(t, f);
   if (k == 2)
-    data_held(&f->d, &f->s.data, held, T, f->ids, f->targets, fresh(t));
+    data_held(&f->d, &f->s.data, held, T, f->ids, f->targets);
   if (k > 2)
     data_probe(&f->d, &f->s.data, k - 3, held, T, f->ids, f->targets, &starts);
   return starts;
@@ -1976,8 +1976,8 @@ static void data_held__blocks(Test *t) {
   Feed *f = feed_open(t, 0, 0, 0, FROM_TEXT "--valid 0.3");
   const int blocks = (int)f->d.held.size / (T + 1);
   feed_room(f, N, T);
-  int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets, fresh(t));
-  fact(t, got == blocks && got > 100, "%d blocks, %s", got, t->e.text);
+  int got = data_held(&f->d, &f->s.data, N, T, f->ids, f->targets);
+  fact(t, got == blocks && got > 100, "%d blocks", got);
   for (int i = 0; i < blocks * T; i++) {
     const int32_t *at = f->d.held.at + i / T * (T + 1) + i % T;
     fact(t, f->ids[i] == at[0] && f->targets[i] == at[1], "block %d, place %d",
@@ -1990,7 +1990,7 @@ static void data_held__blocks(Test *t) {
     f->d.alike = k % 2;
     if (k == 2)
       f->d.starts.size = 1;
-    got = k < 2 ? data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets, &t->e)
+    got = k < 2 ? data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets)
                 : data_probe(&f->d, &f->s.data, INPUT_NATURAL, 7, T, f->ids,
                              f->targets, &(int){0});
     fact(t, got == 7, "%d blocks, not the 7 that were asked for", got);

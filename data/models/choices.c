@@ -269,7 +269,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n,
     for (int b = 0; b < B; b++)
       choice_feed(&c[b], tokens, T, ids + b * T, targets + b * T);
     model_forward(m, &a, ids, B, T);
-    model_loss(m, &a, targets, B, T, false, 1);
+    model_loss(m, &a, targets, B, T, 0);
     for (int b = 0; b < B; b++)
       for (int t = c[b].scored - 1; t < c[b].length - 1; t++)
         if (!(a.loss_row[(idx)b * T + t] < 0)) /* -1 inside a prefix */

@@ -300,7 +300,7 @@ static bool extent_take(FILE *f, const Extent *x, uint64_t from,
 /* hash64 of n bytes from `at` on; false when they are not there. */
 static bool bytes_hash(FILE *f, uint64_t at, uint64_t n, uint64_t *hash) {
   unsigned char piece[1 << 12];
-  uint64_t h = hash_start(0);
+  uint64_t h = HASH_START;
   if (!file_seek(f, at))
     return false;
   for (size_t some; n; n -= some) {
@@ -625,7 +625,7 @@ static int model_file_end(ModelWriter *w, Error *e) {
          list->all[w->next]->name);
   Passage c = {.out = true,
                .w = w->w,
-               .hash = hash_start(0),
+               .hash = HASH_START,
                .name = w->w.path,
                .e = e};
   if (!e->status) {

@@ -579,12 +579,12 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   if (n && strcmp(words[0], "all"))
     q->item = entry_of(x->item, x->items, sizeof *x->item, words[0]);
   if (n && strcmp(words[0], "all") && q->item < 0) {
-    Near near = {.word = words[0]};
+    Near near = {words[0], "list", 0};
     const size_t size = strlen(words[0]);
     for (int i = 0; i < x->items; i++) {
       const char *name = x->item[i].name;
       /* table12: table12-left */
-      bool begins = size && !strncmp(name, words[0], size) && name[size] == '-';
+      bool begins = !strncmp(name, words[0], size) && name[size] == '-';
       near_look(&near, begins ? words[0] : name, name);
     }
     return verb_unknown(q->s, near, e);

@@ -1039,15 +1039,12 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
 }
 
 /* The column of the sink: * where there is one and else token 1. */
-static int sink_column(const Config *c) {
-  int star = config_column_star(c);
-  return star < 0 ? config_column_first(c) : star;
-}
+enum { SINK_COLUMN = 0 };
 
 /* Measures the maps of the two heads whose sink is the strongest and the
  * weakest. */
 static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
-  int column = sink_column(&t->m.c), H = o->s.H, most = 0;
+  int column = SINK_COLUMN, H = o->s.H, most = 0;
   while (!o->s.attends[most / H])   /* to the first block that attends */
     most += H;
   int least = most;
@@ -1166,7 +1163,8 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
       {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
-      for (int star = 0; star <= (columns && o[i].star); star++) {
+      for (int star = 0; star <= (columns && config_column_first(&o[i].c));
+           star++) {
         char name[64];
         line_name(name, &o[i], columns, star);
         Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
@@ -1281,10 +1279,10 @@ static void token_names(Html *h, const HeadMap *map, const Config *c, int T,
 static void token_map(Html *h, const Outcome *o, int k, double eps) {
   const HeadMap *map = &o->map[k];
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
-  int column = sink_column(&o->c);
+  int column = SINK_COLUMN;
   double alpha =
       o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
-  const bool star = config_column_star(&o->c) >= 0, is_sink = alpha > eps;
+  const bool star = config_column_first(&o->c) > 0, is_sink = alpha > eps;
   const char *sink = star ? column_name(&o->c) : "token 1";
   char title[200], text[80];
   snprintf(title, sizeof title, "Block %d, head %d, %s on %s: alpha %.2f, %s",
@@ -1329,11 +1327,12 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     if (!s->n)
       continue;
     figure_begin(h, NULL, o->name);
-    for (int k = 0; k <= o->star; k++) {
-      int column = config_column_first(&o->c);
+    const int first = config_column_first(&o->c);
+    for (int k = 0; k <= (first > 0); k++) {
+      int column = first;
       const char *name = "token 1";
       if (k) {
-        column = config_column_star(&o->c);
+        column = SINK_COLUMN;
         name = column_name(&o->c);
       }
       snprintf(text, sizeof text, "alpha of %s", name);
@@ -1360,7 +1359,7 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
 static void page_table(Html *h, const Outcome *o, int n, int read,
                        const Settings *s) {
   table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
-  say(h, "<tr><th scope=\"col\">model</th><th scope=\"col\">paper</th>");
+  say(h, "<tr><th scope=\"col\">model</th>");
   for (int k = 0; k < ROW; k++)
     say(h, "<th scope=\"col\">%s</th>", ROW_COLUMNS[k].head);
   say(h, "</tr>\n");
@@ -1370,7 +1369,6 @@ static void page_table(Html *h, const Outcome *o, int n, int read,
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     say(h, "<tr>");
     element(h, "th scope=\"row\"", o[i].name);
-    element(h, "td", o[i].source[0] ? o[i].source : "-");
     for (int k = 0; k < ROW; k++)
       element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
     say(h, "</tr>\n");
@@ -1913,7 +1911,7 @@ static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
   if (T < 4)
     return fail(e, 2,
                 "--ablate: needs --T of at least 4, found %d. Try: --T 64", T);
-  if (s->ablate == ABLATE_KSTAR && config_column_star(c) < 0)
+  if (s->ablate == ABLATE_KSTAR && !config_column_first(c))
     return fail(e, 2,
                 "--ablate kstar: this model has no extra column and no sink "
                 "token. Try: --ablate key1");
@@ -1958,7 +1956,7 @@ static void ablate_batch(Forwards *f, Model *m, Acts *a,
   for (int k = 0; k < ABLATED; k++) {
     a->ablation = of[k];
     model_forward(m, a, f->ids + (idx)b0 * T, B, T);
-    model_loss(m, a, f->targets + (idx)b0 * T, B, T, false, 1);
+    model_loss(m, a, f->targets + (idx)b0 * T, B, T, 0);
     for (int b = 0; b < B; b++) {
       idx at = (idx)k * f->n + b0 + b;
       f->loss[at] = loss_from(a, b, f->drawn[b] - first + 1, T);

@@ -63,7 +63,7 @@ static int film_begin(Film *f, const Trainer *t, Error *e) {
   f->heads = c->layers * c->heads;
   f->T = (int)at_most(T, FILM_TOKENS);
   f->prefix = c->prefix;
-  f->starred = config_column_star(c) >= 0;
+  f->starred = config_column_first(c) > 0;
   f->looks = (int)at_most(steps + 1, FILM_LOOKS);
   f->end = -1;
   for (long k = 1; k < f->looks; k++)
@@ -78,7 +78,6 @@ static int film_maps(Film *f, FilmLook *look, Trainer *t, Error *e) {
   Acts a = {0};
   int ids[FILM_TOKENS], targets[FILM_TOKENS], starts;
   idx T = f->T, N = config_rows(c, f->T), S = config_columns(c, f->T);
-  int star = config_column_star(c);
   real *maps = grab(f->heads * N * S, sizeof *maps, e);
   Probe *probe = grab(c->layers, sizeof *probe, e);
   if (!e->status)
@@ -95,7 +94,7 @@ static int film_maps(Film *f, FilmLook *look, Trainer *t, Error *e) {
     for (idx i = 0; i < T; i++) {
       const real *row = maps + (h * N + N - T + i) * S;
       if (f->starred)
-        look[h].bias[i] = (float)row[star];
+        look[h].bias[i] = (float)row[SINK_COLUMN];
       for (idx j = 0; j < T; j++)
         look[h].weight[i][j] = (float)row[S - T + j];
     }
@@ -111,7 +110,7 @@ static int film_maps(Film *f, FilmLook *look, Trainer *t, Error *e) {
 static int film_look(Film *f, int k, Trainer *t, Error *e) {
   const Config *c = &t->m.c;
   int T = (int)at_most(t->s.eval_T, c->context);
-  int first = config_column_first(c), star = config_column_star(c);
+  int first = config_column_first(c);
   FilmLook *look = f->look + k * f->heads;
   Sinks s = {0};
   if (evaluate(&s, &t->m, &t->data, &t->s, t->s.eval_n, T, e))
@@ -122,7 +121,8 @@ static int film_look(Film *f, int k, Trainer *t, Error *e) {
   f->even = s.even;
   for (int h = 0; h < f->heads; h++) {
     look[h].alpha = (float)s.alpha[(idx)h * s.S + first];
-    look[h].star = f->starred ? (float)s.alpha[(idx)h * s.S + star] : 0;
+    look[h].star =
+        f->starred ? (float)s.alpha[(idx)h * s.S + SINK_COLUMN] : 0;
     look[h].mass = (float)s.mass[h];
     look[h].total = (float)s.raw[h] + (c->extra ? look[h].star : 0);
   }

@@ -102,16 +102,16 @@ typedef struct Beside {
 static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n,
                          Look *now, Beside *b, Error *e) {
   Sinks seen;
-  int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+  int first = config_column_first(&t->m.c);
   if (evaluate(&seen, &t->m, d, s, n, s->eval_T, e))
     return step_fault(t, e);
   now->alpha1 = sinks_alpha(&seen, first);
   now->sink1 = sinks_sink(&seen, first, 0);
   now->ratio = sinks_ratio(&seen);
-  b->self = sinks_self(&seen) / self_uniform(&t->m, s->eval_T);
+  b->self = sinks_self(&seen) / seen.even_self;
   b->star = NAN;
-  if (star >= 0)
-    b->star = sinks_alpha(&seen, star) / sink_uniform(&t->m, s->eval_T);
+  if (first)
+    b->star = sinks_alpha(&seen, SINK_COLUMN) / sink_uniform(&t->m, s->eval_T);
   b->mass = sinks_raw(&seen);
   sinks_free(&seen);
   return 0;
@@ -307,7 +307,7 @@ static int text_q(const Trainer *t, Result *r, Error *e) {
  * and where its null is. */
 static void watch_places(Watch *w, const Config *c) {
   const bool others = w->others.first != NULL;
-  const bool star = config_column_star(c) >= 0;
+  const bool star = config_column_first(c) > 0;
   w->null = ONSET_SINK;
   if (star)
     w->null = ONSET_STAR;
@@ -341,7 +341,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, double until,
   others_open(w, t);
   seen_open(w, t, e);
   watch_places(w, &t->m.c);
-  p->start = seconds();
+  p->start = p->shown = seconds();
   stop_gently();
   onset_look(w, t, p, start, e);
   while (t->step < steps && !e->status && !interrupted) {

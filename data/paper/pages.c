@@ -61,7 +61,7 @@ static void eval_tell(Work *w, Numbers *besides, const Bytes *table,
 /* eval of one model with its causes and `more`, or a survey. */
 static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   const char *path = s->words[0];
-  Work w = {.o = {.name = path, .source = ""}};
+  Work w = {.o = {.name = path}};
   Numbers besides = {0};
   Bytes table = {0}, said = {0};
   if (!path)

@@ -292,7 +292,7 @@ static int measure_cache(Result *r, Trainer *t, Error *e) {
   double *loss = grab(n, sizeof(double), e);
   double mean[POLICIES_ALL] = {0}, x[STREAMED], anew = NAN;
   if (!e->status)
-    data_held(&t->data, &t->s.data, 1, n, ids, ids + n, e);
+    data_held(&t->data, &t->s.data, 1, n, ids, ids + n);
   set_workers(1);   /* a row has no work for more */
   for (int k = 0; k < POLICIES_ALL && !e->status; k++) {
     stream(loss, &t->m, ids, ids + n, n, &POLICIES[k],

@@ -444,19 +444,20 @@ static void run_chart(Html *h, const Outcome *o, int what) {
     names.level = o->even;
     names.at_level = "even";
   }
-  for (int i = 0; i < ARMS && lines; i++)
-    for (int star = 0; star <= (columns && o[i].star); star++) {
+  if (!lines)
+    return;
+  for (int i = 0; i < ARMS; i++)
+    for (int star = 0; star <= (columns && config_column_first(&o[i].c));
+         star++) {
       char name[64];
       snprintf(name, sizeof name, star ? "%s: *" : "%s", o[i].name);
       model_line(line_begin(lines, n++, name, i + LINE_STAR * star), &o[i],
                  what, star);
     }
-  if (lines)
-    run_chart_title(title, what, lines, n, o->even);
+  run_chart_title(title, what, lines, n, o->even);
   snprintf(caption, sizeof caption, "%s. %s", CHARTS[what].title,
            CHARTS[what].caption);
-  if (lines)
-    chart_named(h, &shown, &names, lines, n);
+  chart_named(h, &shown, &names, lines, n);
   free(lines);
 }
 

@@ -28,7 +28,7 @@
 /* The loss of the last run, and its gradients. */
 static double toy_gradients(Toy *y) {
   model_zero_grads(&y->m);
-  double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
+  double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, 1);
   model_backward(&y->m, &y->a, y->ids, 1, y->T);
   return loss;
 }

@@ -301,7 +301,7 @@ static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n,
       if (g->why[0])
         continue;
       model_zero_grads(m);
-      model_loss(m, &g->a, in + (idx)n * T, 1, T, true, 1);
+      model_loss(m, &g->a, in + (idx)n * T, 1, T, 1);
       const Seams seams = m->seams;
       backward_watch(m, &g->a, signs_after);
       model_backward(m, &g->a, in, 1, T);
@@ -821,7 +821,7 @@ static int verb_cache(Settings *s, Error *e) {
   if (!e->status)
     policies_of(is, s, &t.m, (double)n * (double)W, e);
   if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))
-    data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n, e);
+    data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n);
   if (!e->status)
     bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %lld "
                 "keys\n\n%-12s %-9s", *s->words, t.data.name, t.data.read, n,

@@ -324,11 +324,12 @@ static double moved_numbers(Toy *y, Toy *z) {
   toy_logits(y, logits);
   toy_logits(z, plain);
   double count = differing(y->T * TOY_VOCAB, logits, plain);
-  for (int i = 0; i < z->m.n_tensors; i++) {
-    const Tensor *t = z->m.all[i], *same = model_tensor(&y->m, t->name);
-    if (same && tensor_count(same) == tensor_count(t))
-      count += differing(tensor_count(t), same->d, t->d);
-  }
+  for (int i = 0; i < z->m.n_tensors; i++)
+    for (int k = 0; k < y->m.n_tensors; k++) {
+      const Tensor *t = z->m.all[i], *same = y->m.all[k];
+      if (!strcmp(same->name, t->name) && tensor_count(same) == tensor_count(t))
+        count += differing(tensor_count(t), same->d, t->d);
+    }
   for (int n = 0; n < L * Q && y->m.layer[0].kstar.w; n++)
     count += differing(1, &y->m.layer[n / Q].kstar.d[n % Q], &(real){0});
   return count;

@@ -528,7 +528,7 @@ static void backcopy_look(Play *y, int from, int B) {
     targets[i] = held[1];
   }
   model_forward(&t->m, &t->a, y->at, B, T);
-  model_loss(&t->m, &t->a, targets, B, T, false, 1);
+  model_loss(&t->m, &t->a, targets, B, T, 0);
   for (idx i = 0; i < (idx)B * T; i++) {
     double loss = t->a.loss_row[i];
     toy_add(&y->seen, TOY_LOSS, loss);
@@ -634,7 +634,6 @@ static void play_watch(Play *y, Progress *p, Error *e) {
   y->looks++;
   t->loss_sum = 0;
   t->loss_steps = 0;
-  p->has_star = t->m.c.extra != EXTRA_NONE;
   p->now[ALPHA_1] = toy_mean(&y->seen, TOY_ALPHA_1);
   p->now[SINK_1] = p->low = toy_mean(&y->seen, TOY_SINK_1);
   p->now[NORM_RATIO] = 1;
@@ -643,7 +642,7 @@ static void play_watch(Play *y, Progress *p, Error *e) {
 /* Parameters that are trained: of the trigger task those of the attention. */
 static idx play_parameters(const Play *y) {
   const Model *m = &y->t.m;
-  const Tensor *from = model_tensor(m, "l0.wq"), *to = model_tensor(m, "l0.wo");
+  const Tensor *from = &m->layer[0].wq, *to = &m->layer[0].wo;
   if (y->trigger)
     return to->w + tensor_count(to) - from->w;
   return m->count;
@@ -697,7 +696,7 @@ static void play_step(Play *y, Error *e) {
 static int play_train(Play *y, Progress *p, Result *r, Error *e) {
   Trainer *t = &y->t;
   int steps = t->s.train.steps, last = TOY_LOOKS - 1;
-  p->start = seconds();
+  p->start = p->shown = seconds();
   stop_gently();
   for (int k = 1; k <= last && !e->status; k++) {
     long until = (long)((double)steps * k * k / (last * last));

@@ -94,6 +94,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
 /* The numbers of the looks, from step 0 on. */
 static int measure_curves(Result *r, const Trainer *t, const Progress *p,
                           const Look *start, const char *prefix, Error *e) {
+  const bool starred = config_column_first(&t->m.c) > 0;
   const struct {
     const char *name;
     bool asked;
@@ -103,8 +104,8 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p,
     {"norm",       true,        offsetof(Look, norm)},
     {"alpha_1",    true,        offsetof(Look, alpha1)},
     {"sink_1",     true,        offsetof(Look, sink1)},
-    {"alpha_*",    p->has_star, offsetof(Look, alpha_star)},
-    {"sink_*",     p->has_star, offsetof(Look, sink_star)},
+    {"alpha_*",    starred,     offsetof(Look, alpha_star)},
+    {"sink_*",     starred,     offsetof(Look, sink_star)},
     {"norm_ratio", true,        offsetof(Look, ratio)},
     {"valid",      p->holds,    offsetof(Look, held)}};
   double x[LOOKS + 1] = {0};
@@ -140,7 +141,7 @@ static void measure_norms(Result *r, const char *name, const double *norms,
 /* alpha and Sink of the columns of an evaluation. */
 static void measure_columns(Result *r, const Sinks *q, const Config *c,
                             Error *e) {
-  int first = config_column_first(c), star = config_column_star(c);
+  int first = config_column_first(c);
   double even = q->even;
   for (int k = 1; k <= 10 && k <= q->T; k++) {
     record(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
@@ -153,11 +154,11 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c,
   record(r, e, sinks_self(q), "alpha_self");
   record(r, e, sinks_prev(q), "alpha_prev");
   record(r, e, sinks_self(q) / q->even_self, "times_self");
-  if (star < 0)
+  if (!first)
     return;
-  record(r, e, sinks_alpha(q, star), "alpha_*");
-  record(r, e, sinks_sink(q, star, 0), "sink_*");
-  record(r, e, sinks_alpha(q, star) / even, "times_*");
+  record(r, e, sinks_alpha(q, SINK_COLUMN), "alpha_*");
+  record(r, e, sinks_sink(q, SINK_COLUMN, 0), "sink_*");
+  record(r, e, sinks_alpha(q, SINK_COLUMN) / even, "times_*");
 }
 
 /* What heads and blocks show, as their means or the largest, and one by one. */
@@ -171,7 +172,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c,
     "best_1", "entropy", "mass", "norm_ratio", "massive", "median", "key_ratio",
     "value_ratio", "cos_1", "cos_rest", "product_1", "product_rest"};
   int L = q->L, H = q->H, LH = L * H;
-  int first = config_column_first(c), star = config_column_star(c);
+  int first = config_column_first(c);
   double x[NUMBERS] = {[RATIO] = sinks_ratio(q),
                        [MASSIVE] = q->massive,
                        [MEDIAN] = q->median};
@@ -180,8 +181,8 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c,
     return e->status;
   for (int i = 0; i < LH; i++) {
     map[i] = q->alpha[(idx)i * q->S + first];
-    if (star >= 0)
-      map[LH + i] = q->alpha[(idx)i * q->S + star];
+    if (first)
+      map[LH + i] = q->alpha[(idx)i * q->S + SINK_COLUMN];
     x[BEST] = fmax(x[BEST], map[i]);
     /* -sum m log m, as older files have it */
     x[ENTROPY] += q->plain_entropy[i] / LH;
@@ -201,7 +202,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c,
     result_add(r, names[i], &x[i], 1, e);
   result_add(r, "shape", (double[]){L, H, q->T, q->S}, 4, e);
   result_add(r, "map_alpha_1", map, LH, e);
-  if (star >= 0)
+  if (first)
     result_add(r, "map_alpha_*", map + LH, LH, e);
   free(map);
   measure_norms(r, "hnorm", q->hnorm, L + 1, q->N, e);
@@ -462,7 +463,7 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
                      Result *r, Error *e) {
   char name[96];
   snprintf(name, sizeof name, "%s %d", row->name, r->seed);
-  progress_start(p, name, t->s.quiet);
+  *p = (Progress){.name = name};
   p->holds = asks(row, "valid");
   double until = asks(row, "until");
   if (asks(row, "rise"))
@@ -564,7 +565,7 @@ static int row_run(Result *r, const Experiments *x, int row,
   snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
   if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
     result_describe(r, x, w, corpus, NULL);
-    progress_start(p, w->name, s->quiet);
+    *p = (Progress){.name = w->name};
     toy_run(&now, p, r, e);
   } else if (!e->status)
     row_model(r, p, x, w, corpus, s, e);
