@@ -484,7 +484,7 @@ static void first_laws(Bytes *out, const Results *r, const Item *item,
   if (near.judged)
     bytes_print(out, e,
                 "- Of %d pairs of rows predicted to lie near each other %d do. "
-                "%d more has a run without a sink: %d lies apart.\n",
+                "In %d more a run has no sink; %d is far apart.\n",
                 near.judged, near.judged - near.beyond, near.open,
                 near.open_beyond);
   free(s);
