@@ -181,7 +181,7 @@ static void fuzz_checkpoint(const uint8_t *p, size_t n, Error *e) {
     Bytes file = {0};
     Trainer t = {0};
     bytes_add(&file, p, n, e);
-    bytes_number(&file, hash_end(hash_add(hash_start(0), p, n)), 8, e);
+    bytes_number(&file, hash_end(hash_add(HASH_START, p, n)), 8, e);
     if (!checkpoint_read(file.at, file.size, "checkpoint", true, &t, e)) trainer_free(&t);
     bytes_free(&file);
 }
