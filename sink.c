@@ -3196,7 +3196,7 @@ typedef struct Writing {
   char beside[1100];            /* PATH.new */
 } Writing;
 
-#define HASH_START 0xCBF29CE484222325u   /* hash64 in pieces: ^ seed, .. */
+#define HASH_START 0xCBF29CE484222325u   /* FNV's; hash64 begins: ^ seed */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
 
@@ -5570,8 +5570,12 @@ static const char *sink_word(double times) {
 /* What a key bias did to the sink, in multiples of even rows' alpha: `sink` in
  * the softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
+  if (sink < SHOWS && star < ABSENT)
+    return "no sink on *";
+  if (sink < SHOWS && star < SHOWS)
+    return "unclear on *";
   if (sink < SHOWS)
-    return sink_word(star);
+    return "a sink on *";
   if (star < SHOWS || left >= ABSENT)
     return "the sink did not move clearly";
   return "the sink moved to *";
@@ -5588,11 +5592,10 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
   double sigmoid = o[2].row[TIMES_EVEN];
   bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
-              "k-bias   %s%s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
+              "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
-              sink_word(sink), sink, moved_word(sink, left, star),
-              sink < SHOWS ? " on *" : "", star, left, sink_word(sigmoid),
-              sigmoid);
+              sink_word(sink), sink, moved_word(sink, left, star), star, left,
+              sink_word(sigmoid), sigmoid);
   if (isnan(gap))
     bytes_print(out, e, "No loss was measured: too little held-out text.\n");
   else
@@ -6562,7 +6565,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat,
   if (one)
     zero(dlogz, n);
   else if (c->normalizer == NORMALIZER_CLAMP && row_stat < 0)
-    vec_scale(n, dlogz, -1);
+    vec_scale(n, dlogz, -1);             /* Z = -sum; e^z has no such row */
   else if (c->normalizer == NORMALIZER_PNORM && !is_exp)
     p_norm_backward(n, c->pnorm, a, deriv, dlogz);
   else if (c->normalizer == NORMALIZER_PNORM) {   /* (s/Z)^p */
@@ -8399,6 +8402,7 @@ static int verb_dump(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
+/* The verb of that name, else the one that takes any word, or NULL. */
 static const Verb *verb_find(const Program *program, const char *name) {
   for (const Verb *v = program->verbs; v->name; v++)
     if (!strcmp(v->name, name))
