@@ -1,5 +1,5 @@
 # make            build ./sink: with OpenMP where the compiler has it, else the one plain line
-# make run        the main job: three short trainings, one to three minutes on two cores
+# make run        the main job: three short trainings, one to five minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
 # make mutants    sixty faults put into Part I and data/later, one at a time: a test must catch each
