@@ -21,7 +21,7 @@
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     extra column: this, 0 or learned
  *   s_ij = sim(z_ij) where visible, else 0     i-w < j <= i, or j in the prefix
- *   Z_i  = sum s + 1e-8 | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
+ *   Z_i  = sum s + 1e-8, or 1, or max(|sum s|, 1), or (sum |s|^p)^(1/p)
  *                                    exp has no 1e-8, here or in m
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+      each sum: * and visible keys
  *   m_ij = |s_ij| / (sum |s| + 1e-8)        what the sink metric reads
@@ -56,6 +56,7 @@
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
  *   w window    p length of the prefix, and the power of the p-norm
  *   dw = dL/dw, L the loss, for any w; but dlogz = dlog Z/dz, and df = f' (3.5)
+ *   3.1 is in this file    section 3.1 in the paper
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test
  * (`make xref`). A first reading skips this list.
@@ -110,7 +111,7 @@
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
- * af49727), or are silent, this file has (skip at first):
+ * af49727) or are silent. This file has (skip at first):
  *   F1  learning rate: constant after the warm-up as in their code; the paper's
  *       cosine is an option
  *   F2  initialisation (2): PyTorch's, which seems to replace their own on
@@ -124,8 +125,7 @@
  *   F6  the metric reads the T real rows; --metric-rows plus1 adds *'s dummy
  *       row of their code (6)
  *   F7  the threshold is applied per sequence, then averaged, as in their code
- *   F8  Table 12's addition adds heads before W_O, then [D,C]; sink tokens are
- *       input rows from position 0
+ *   F8  Table 12 adds heads before W_O [D,C]; x* are rows, from position 0
  */
 #define _POSIX_C_SOURCE 200809L    /* fsync, fileno ..: chapter 15 */
 #define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
@@ -280,7 +280,7 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  * the paper's for it; a smaller model does not reproduce them.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
- *   "* 74.12 / 0.00"    Sink_*, then Sink_1: the sink has moved to * or to x*
+ *   "* 74.12 / 0.00"    Sink_*, of * or of x*, then Sink_1
  *   "-"                 the training failed
  *   ""                  not printed, or lost in our copy (Tables 5, 13)
  *
@@ -311,7 +311,7 @@ const Variant VARIANTS[] = {
   {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
   {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
   {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
-  /* [T12] One k* for all heads. Beside a v* token 1 regains some of the sink */
+  /* [T12] One k* for all heads. With a v*, token 1 regains some of the sink */
   {"kv-bias-shared", "--extra kv --extra-shared",
    "Table 12 right", "* 56.61 / 12.44", "3.72"},
   {"k-bias-shared", "--extra k --extra-shared",
@@ -400,9 +400,9 @@ static void config_fill(Config *c) {
     c->pnorm = 2;
   if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
     c->extra_value = VALUE_ZERO;
-  /* the 1-norm of positive scores is their sum; config_resolve (16.1) refuses
-   * it for others */
-  if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
+  /* the 1-norm of positive scores is their sum */
+  if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1 &&
+      c->sim != SIM_IDENTITY) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
   }
@@ -768,7 +768,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  * so sigma = 3.536 and y = xn = (0.849, 1.131). With dy = (1, 0), mean(dxn xn)
  * is 0.424 and dx = (0.181, -0.136). <dx, x> = 0, as a longer x has the same y.
  *
- * The variance takes a second pass, so that no large squares are subtracted. */
+ * The variance takes a second pass: mean x^2 - mu^2 would lose its digits. */
 
 /* One row, x, y [C]. stat [2] becomes mu, 1/sigma. */
 WIDE(norm_row,
@@ -1084,7 +1084,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   if (df) {
     for (idx j = 0; j < n; j++)
       density[j] = -x[j] * x[j] / 2;
-    vec_exp(n, density, density, 0);     /* times sqrt(2 pi): e^(-x^2/2) */
+    vec_exp(n, density, density, 0);     /* sqrt(2 pi) density(x) */
     for (idx j = 0; j < n; j++)
       df[j] = cdf[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
@@ -1213,21 +1213,21 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * A key that the row does not see has z = -infinity, the mask M of equation 4,
  * and s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
- * BACKWARD. Here X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
+ * BACKWARD. s_j depends on z_j alone, Z on every z_k. da_j is dL/da_j, and
+ * dlogz_k = dlog Z/dz_k = dZ/dz_k / Z.
  *
- *   a_j|k = s_j|k / Z - s_j Z|k / Z^2              quotient rule on s_j / Z
- *         = (s'_k / Z) 1[j = k] - a_j dlogz_k     dlogz_k = Z|k / Z = (log Z)|k
- *   dz_k  = sum_j da_j a_j|k                       chain rule
- *         = (s'_k / Z) da_k - dlogz_k delta        delta = sum_j a_j da_j
+ *   d(a_j)/dz_k = (s'_k / Z) 1[j = k] - a_j dlogz_k    quotient rule on s_j / Z
+ *   dz_k = sum_j da_j d(a_j)/dz_k                      chain rule
+ *        = (s'_k / Z) da_k - dlogz_k delta             delta = sum_j a_j da_j
  *
  * The first term moves the weight itself, the second all weights through Z, the
  * only number that the keys of a row share. Each normaliser:
  *
- *   sum     Z|k = s'_k                   dlogz_k = s'_k / Z
- *   one     Z|k = 0                      0: no key depends on another
- *   clamp   Z|k = sign(sum) s'_k         s'_k / sum if |sum| > 1, as Z = |sum|
+ *   sum     dZ/dz_k = s'_k               dlogz_k = s'_k / Z
+ *   one     dZ/dz_k = 0                  0: no key depends on another
+ *   clamp   dZ/dz_k = sign(sum) s'_k     s'_k / sum if |sum| > 1, as Z = |sum|
  *           Z = 1 else                   0, at |sum| = 1 as well
- *   p-norm  Z|k = (|s_k|/Z)^(p-1) sign(s_k) s'_k      Z|k / Z
+ *   p-norm  dZ/dz_k = (|s_k|/Z)^(p-1) sign(s_k) s'_k      as Z^p = sum |s|^p
  *
  * exp has s' = s, so softmax has dz_k = a_k (da_k - delta).
  *
@@ -1313,7 +1313,7 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
       dlogz[j] = sum < 0 ? -deriv[j] : deriv[j];
     if (c->normalizer == NORMALIZER_PNORM && a[j] != 0) {
       /* |a|^(p-1) sign s'/Z. For p < 1 and small a |a|^(p-1) alone could
-       * overflow, so the small s' is multiplied by half of it at a time */
+       * overflow, so the small s' is multiplied twice by its square root */
       real half = real_pow(real_abs(a[j]), (real)((c->pnorm - 1) / 2));
       dlogz[j] = sign * half * (half * deriv[j]);
     }
@@ -1476,7 +1476,7 @@ typedef struct Head {
   real *dbias;                   /* as bias */
 } Head;
 
-/* Head h of sequence b in block l, with N keys: q and k behind phi, key head
+/* Head h of sequence b in block l, with N keys: q and k after phi, key head
  * floor(h K/H), and z_i* = -infinity without a column. Its gradients of k*, v*,
  * v+ and the logit go to its own slot, as heads run in parallel. slots_begin
  * zeroes what a block's heads add to; slots_end sums the slots in a fixed order
@@ -2002,7 +2002,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *
  *   y = nf W_cls     L = (1/n) sum of (log Z - y_target)     Z = sum_v e^{y_v}
  *
- *   dy_v = share (softmax(y)_v - 1[v = target]) / n  d log Z / dy_v = e^{y_v}/Z
+ *   dy_v = share (e^{y_v}/Z - 1[v = target]) / n    as dlog Z/dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
  * By hand: logits (0, log 3), the second the target, have p = 3/4, -log
@@ -2066,8 +2066,8 @@ static double cross_entropy(idx V, real *y, int target, real weight) {
  * scored. SLICE rows at a time pass through a->slice: all logits of the
  * authors' 16 sequences would take 6.6 GB.
  *
- * A share above 0 also adds share dL to dW_cls, and overwrites a->dh [B,N,C]
- * with share dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn
+ * If share is not 0, dW_cls += share dL/dW_cls, and a->dh [B,N,C] becomes
+ * share dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn
  * through rows that see them. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          double share) {
@@ -2126,11 +2126,11 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * corrected 2 and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, corrected
  * 0.421 and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
- * If a model uses U = a W, with a number a, then dL/dW = a dL/dU. An SGD step
- * moves U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out:
- * without clipping, U moves as if trained itself, from a W_0 with the rate a lr,
- * eps / a and wd / a (36 to 42). The scale of Table 14 left is such a factor of
- * W_O.
+ * If a model uses U = alpha W, then dL/dW = alpha dL/dU. An SGD step moves U by
+ * alpha^2 lr dL/dU (equations 32 to 35). AdamW divides one alpha out: without
+ * clipping, U moves as if trained itself, from alpha W_0 at the rate alpha lr,
+ * eps / alpha and wd / alpha (36 to 42). The scale of Table 14 left is such an
+ * alpha of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
@@ -2321,7 +2321,7 @@ static double sinks_alpha(const Sinks *s, int k) {
 }
 static double sinks_raw(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
-/* [M2] Sink of a column at eps[x], in 0..1. Sink_1 has config_column_first. */
+/* [M2] Sink of a column at eps[x], in 0..1: Sink_1 of config_column_first. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
@@ -2432,7 +2432,7 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * What the paper states that needs no training is decided here on toys: three
- * blocks, two heads, a dozen tokens, weights of order 1 so that nothing hides
+ * blocks, few heads, 9 to 512 tokens, weights of order 1 so that nothing hides
  * in rounding. A check measures it and prints lines, each with a verdict:
  *
  *   holds               a deviation is within its bound, a number is right
@@ -2684,10 +2684,10 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
  * else in a block acts on each token alone. So equal states leave it if (and,
  * but for chance, only if) A_t is the same for all t in every head, whatever
  * the norm, the ffn or the score; and so on, block by block. If a single
- * token's row has that sum too, they are the states of the token alone, T = 1.
+ * token's row has that sum too, all states are the token's alone, at T = 1.
  *
- * Positions added to the input separate the states: h_t^0 = x W_E + p_t. The
- * rest is A_t; s(n) is s at distance n, and c_t = s(0) + .. + s(t-1):
+ * Positions added to the input separate the states: h_t^0 = x W_E + p_t. Else
+ * A_t decides; s(n) is s at distance n, and c_t = s(0) + .. + s(t-1):
  *
  *   softmax, a positive s over its sum   A_t = 1, times the scale, for any mask
  *   V biases                             o_t = v + v+
@@ -3015,15 +3015,15 @@ static double off_equation25(Place s) {
 
 /* Gives a toy z = -xi cos(w (t-i)), w the frequency of that pair. New W_Q and
  * W_K leave n = LN(h) as the toy's forward made it (7.3). W_Q is a n^T/|n|^2 in
- * the pair's column, else 0; W_K is -W_Q. */
+ * the pair's column, a^2 = xi sqrt(D), else 0; W_K is -W_Q. */
 static Toy *aimed(Toy *y, int pair, double xi) {
   int C = y->m.c.dim, D = y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
     const real *n = y->a.layer[l].n1;   /* row 1; all rows are equal */
     real *wq = y->m.layer[l].wq.w, *wk = y->m.layer[l].wk.w;
     for (int at = 0; at < C * D; at++) {
-      double a = sqrt(xi * sqrt(D)) * n[at / D] / vec_dot(C, n, n);
-      wq[at] = at % D == pair ? (real)a : 0;
+      double w = sqrt(xi * sqrt(D)) * n[at / D] / vec_dot(C, n, n);
+      wq[at] = at % D == pair ? (real)w : 0;
       wk[at] = -wq[at];
     }
   }

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 /* Floats must be computed as floats: x87's further digits break 13.3, which
- * rounds by adding. (Method 16 widens halves only.) */
+ * rounds by adding. (Method 16 widens _Float16 only.) */
 #if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
 #error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
 #endif
@@ -66,9 +66,9 @@ typedef struct Rng {
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
 /* ---------- 1  Config and variants
- * The first row of an axis, 0, is the paper's default. SIM_EXP is `--sim exp`;
- * SIM_ROWS counts the rows. A companion (data/) adds rows, fields and tensors
- * by the MORE_ macros before it includes sink.c. */
+ * The first row of an axis, 0, is the default: the paper's but for F1 (sink.c).
+ * SIM_EXP is `--sim exp`; SIM_ROWS counts the rows. A companion (data/) adds
+ * rows, fields and tensors by the MORE_ macros before it includes sink.c. */
 #ifndef MORE_CONFIG
 #define MORE_CONFIG             /* fields of Config */
 #define MORE_NORM               /* of Norm */
