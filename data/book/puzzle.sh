@@ -32,7 +32,7 @@ fi
 
 [ -f "$out/puzzle.c" ] || refuse "expected $out/puzzle.c, found none. Try: make puzzle"
 name=$(name_of "$out/puzzle.c")
-[ -n "$name" ] || refuse "expected the puzzle's name in line 1 of $out/puzzle.c, found none"
+[ -n "$name" ] || refuse "expected /* puzzle NAME: .. */ in line 1 of $out/puzzle.c, found none. Try: put it back"
 $CC -O1 -Wall -Wno-unused -I. -DSINK_DOUBLE "-DPUZZLE=\"$out/puzzle.c\"" data/book/solve.c \
     -o "$out/solve" -lm || refuse "$out/puzzle.c does not compile" 1
 (ulimit -t 300; exec "$out/solve" --first "${name}__")

@@ -1094,7 +1094,8 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
       {"dosum", unless(a->dosum, a->dout), rows * D},
       {"df2", a->df2, rows * F},
       {"slot", a->slot, a->B * H * slot_size(c)},
-      {"late_slot", a->late_slot, a->B * H * late_size(c)}};
+      {"late_slot", a->late_slot, a->B * H * late_size(c)},
+      {"chosen", a->chosen, a->threads * a->N}};
   EACH (i, whole)
     out[n++] = whole[i];
   for (int l = 0; l < c->layers; l++) {
@@ -1107,7 +1108,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
         {"fk", unless(y->fk, y->k), K},
         {"hq", y->hq, Q}, {"hk", y->hk, K},
         {"o", y->o, Q},
-        {"av", unless(y->av, y->o), Q},
+        {"av", y->av, Q},
         {"gate", y->gate, gates},
         {"v0", y->v0, K}, {"q0", y->q0, Q}, {"k0", y->k0, K},
         {"qstat", y->qstat, 2 * rows * H},
@@ -1119,8 +1120,8 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
         {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F},
         {"fa", y->fa, rows * F},
         {"s2", y->s2, X},
-        {"out1", unless(y->out1, y->s1), X},
-        {"out2", unless(y->out2, y->s2), X},
+        {"out1", y->out1, X},
+        {"out2", y->out2, X},
         {"n3stat", y->n3stat, 2 * rows}, {"n4stat", y->n4stat, 2 * rows}};
     EACH (i, block)
       out[n++] = block[i];

@@ -92,7 +92,7 @@ static idx late_size(const Config *c) { return c->head_dim + 3; }
 #ifdef SINK_DOUBLE
 #define tanh_of tanh
 #else
-/* In vectors, as 13.3 has its functions, to 2.669 ulp, or 2.603 where multiply
+/* In vectors, as 13.3 has its functions, to 2.669 ulp, or 2.606 where multiply
  * and add are fused: tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 =
  * 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has all its digits. From
  * |x| = 10 on it is 1. */
@@ -290,7 +290,8 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen,
  *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + 1e-8)         (2504.20966)
  *
  * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor
- * cancels but for the 1e-8, so the derivative holds m fixed. With u_j =
+ * cancels but for the 1e-8, so the derivative holds m fixed. (The paper has
+ * m = top, and trains with 1e-6; its code has 1e-8.) With u_j =
  * e^(z_j - m) - e^-m and u'_j = e^(z_j - m), both 0 where z_j is masked:
  *
  *   a_j  = max(u_j, 0) / Z           Z       = sum_j |u_j| + 1e-8
@@ -315,9 +316,13 @@ static idx keys_shown(idx n, const real *z) {
   return seen;
 }
 
+/* How scores become weights in a row that is not the paper's; NULL: it is. */
+static const RowKind *later_row(const Config *c);
+
 /* The plain form of a row: its fast forms, one after the other. */
-static real row_in_turn(const RowKind *k, const Config *c, idx n, const real *z,
-                        real *a, real *deriv, real *dlogz) {
+static real row_in_turn(const Config *c, idx n, const real *z, real *a,
+                        real *deriv, real *dlogz) {
+  const RowKind *k = later_row(c);
   copy(a, z, n);
   real row_stat = k->forward(c, n, a, deriv);
   k->backward(c, n, z, row_stat, a, deriv, dlogz);
@@ -373,16 +378,9 @@ static real count_normalizer(const Config *c, real row_stat) {
                                            : row_normalizer(&own, row_stat);
 }
 
-static real count_plain(const Config *c, idx n, const real *z, real *a,
-                        real *deriv, real *dlogz);
 static const RowKind COUNT_ROW = {
-  .plain = count_plain, .forward = count_forward, .backward = count_backward,
+  .plain = row_in_turn, .forward = count_forward, .backward = count_backward,
   .normalizer = count_normalizer, .metric = row_metric};
-static real count_plain(const Config *c, idx n, const real *z, real *a,
-                        real *deriv, real *dlogz) {
-  return row_in_turn(&COUNT_ROW, c, n, z, a, deriv, dlogz);
-}
-
 /* m = |a|, of sum 1 or less: weights that go unspent are no token's. */
 static void metric_of_weights(const Config *c, idx n, const real *a, real Z,
                               real *m) {
@@ -420,17 +418,10 @@ static real rectified_normalizer(const Config *c, real row_stat) {
   return real_exp(row_stat);
 }
 
-static real rectified_plain(const Config *c, idx n, const real *z, real *a,
-                            real *deriv, real *dlogz);
 static const RowKind RECTIFIED_ROW = {
-  .plain = rectified_plain, .forward = rectified_forward,
+  .plain = row_in_turn, .forward = rectified_forward,
   .backward = rectified_backward, .normalizer = rectified_normalizer,
   .metric = metric_of_weights};
-static real rectified_plain(const Config *c, idx n, const real *z, real *a,
-                            real *deriv, real *dlogz) {
-  return row_in_turn(&RECTIFIED_ROW, c, n, z, a, deriv, dlogz);
-}
-
 /* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it
  * e^z may overflow. */
 static void sim_softpick(idx n, const real *z, real *u, real *du) {
@@ -479,17 +470,10 @@ static void softpick_backward(const Config *c, idx n, const real *z,
   }
 }
 
-static real softpick_plain(const Config *c, idx n, const real *z, real *a,
-                           real *deriv, real *dlogz);
 static const RowKind SOFTPICK_ROW = {
-  .plain = softpick_plain, .forward = softpick_forward,
+  .plain = row_in_turn, .forward = softpick_forward,
   .backward = softpick_backward, .normalizer = softpick_normalizer,
   .metric = metric_of_weights};
-static real softpick_plain(const Config *c, idx n, const real *z, real *a,
-                           real *deriv, real *dlogz) {
-  return row_in_turn(&SOFTPICK_ROW, c, n, z, a, deriv, dlogz);
-}
-
 /* ----------
  * 5  Clipped weights (2306.12929)   --clip-low G <= 0, --clip-high X >= 1
  *
@@ -1024,14 +1008,20 @@ static real sparse_normalizer(const Config *c, real row_stat) {
   return 1;
 }
 
-static real sparse_plain(const Config *c, idx n, const real *z, real *a,
-                         real *deriv, real *dlogz);
 static const RowKind SPARSE_ROW = {
-  .plain = sparse_plain, .forward = sparse_forward, .backward = sparse_backward,
+  .plain = row_in_turn, .forward = sparse_forward, .backward = sparse_backward,
   .normalizer = sparse_normalizer, .metric = metric_of_weights};
-static real sparse_plain(const Config *c, idx n, const real *z, real *a,
-                         real *deriv, real *dlogz) {
-  return row_in_turn(&SPARSE_ROW, c, n, z, a, deriv, dlogz);
+
+static const RowKind *later_row(const Config *c) {
+  if (c->sim == SIM_SOFTPICK)
+    return &SOFTPICK_ROW;
+  if (c->sim == SIM_RECTIFIED)
+    return &RECTIFIED_ROW;
+  if (config_thresholds(c))
+    return &SPARSE_ROW;
+  if (c->sim == SIM_RELU || c->normalizer == NORMALIZER_COUNT)
+    return &COUNT_ROW;
+  return NULL;
 }
 
 /* da -= mean, from w = a: g is 1 or sqrt(a). */
@@ -1105,7 +1095,7 @@ static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
   const Config *c = &m->c;
   if (a->hide)
     a->hide(a, at->l, at->b, at->i, at->lo, n, z + 1);
-  y[0] = 0; /* n_i if a row below needs it; the backward reads it here */
+  y[0] = 1; /* n_i if a row below needs it; the backward reads it here */
   if (c->gain || c->shift || c->extra == EXTRA_LOGN)
     y[0] = (real)keys_shown(n, z + 1);
   if (c->extra == EXTRA_LOGN)
@@ -1363,16 +1353,10 @@ static int more_setup(Model *m, Error *e) {
   s->room = late_room;
   s->step_room = muon_room;
   s->step = muon_step;
-  if (c->sim == SIM_RELU || c->normalizer == NORMALIZER_COUNT)
-    s->row = &COUNT_ROW;
-  if (c->sim == SIM_SOFTPICK)
-    s->row = &SOFTPICK_ROW;
-  if (c->sim == SIM_RECTIFIED)
-    s->row = &RECTIFIED_ROW;
-  if (config_thresholds(c)) {
-    s->row = &SPARSE_ROW;
+  if (later_row(c))
+    s->row = later_row(c);
+  if (config_thresholds(c))
     s->weights_backward = late_weights_backward;
-  }
   if (config_score_mod(c) || c->extra == EXTRA_LOGN || fixed_logit(c) ||
       c->sparse_top) {
     s->scores = late_scores;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes hf_tiny.txt: tiny models of every published family that sink reads, and what Hugging
-Face's transformers library computes with them. test_sink.c imports the models and compares.
+Face's transformers library computes with them. test_hf.c imports the models and compares.
 
     pip install torch transformers              the file's first line says with which versions
     python3 hf_tiny.py                          write hf_tiny.txt beside this file
