@@ -40,8 +40,10 @@ static void film_look__by_hand(Test *t) {
     Sinks seen;
     steps_of(t, r, 2);
     if (evaluate(&seen, &r->m, &r->data, &r->s, r->s.eval_n, r->s.eval_T,
-                 fresh(t)))
+                 fresh(t))) {
+      fact(t, false, "%s", t->e.text);
       break;
+    }
     const FilmLook *end = &f->look[2 * f->heads];
     double best = 0;
     for (int h = 0; h < f->heads; h++) {

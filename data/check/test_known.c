@@ -138,8 +138,10 @@ static bool known_open(Test *t, const char *flags, int B, int T, Trainer *r,
     fact(t, false, "%s: %s", flags, e->text);
   lab_maps(b);
   rows_watch(&b->m);
-  return data_probe(&r->data, &r->s.data, INPUT_NATURAL, B, T, b->ids,
-                    b->targets, &starts) == B;
+  const int got = data_probe(&r->data, &r->s.data, INPUT_NATURAL, B, T, b->ids,
+                             b->targets, &starts);
+  fact(t, got == B, "%s: %d sequences", flags, got);
+  return got == B;
 }
 
 /* What known_open made. The lab's model is the trainer's. */
@@ -252,18 +254,27 @@ static void isolate__numbers(Test *t) {
 }
 
 /* Behind token 2 a window of 5 shows token 1 to three of ten rows, which see *
- * too; the last row that may be isolated is 5. 8 is 4 times 1 and 3's mean. */
+ * too; the last row that may be isolated is 5. 8 is 4 times 1 and 3's mean. A
+ * fixed token that is not the first is refused. */
 static void isolate__by_hand(Test *t) {
   static const double NORM[] = {8, 1, 4, 3};
   Error e = {0};
   const Settings five = {.isolate = 5, .isolate_blocks = 1};
+  const Settings six = {.isolate = 6, .isolate_blocks = 1};
   LABS (b, 1, 12, "--window 5", "--window 5 --extra k") {
     const double star = b.n - 1;   /* a row has one key more */
     within(t, isolate_even(&b.m, 12, 2),
            (1 / (3 + star) + 1 / (4 + star) + 1 / (5 + star)) / 10, 1e-15,
            "even%s", b.flags);
     fact(t, !isolate_check(&five, &b.m, 12, &e), "%s", e.text);
+    fact(t, isolate_check(&six, &b.m, 12, fresh(t)) == 2, "row 6");
   }
+  Trainer *r = trainer_of(t, "--fix-token 2");
+  Firsts first;
+  fact(t,
+       firsts_open(&first, &r->data, &r->s.data, "x", fresh(t)) == 2 &&
+           strstr(t->e.text, "fixed token is token 1, found token 2"),
+       "%s", t->e.text);
   fact(t,
        isolated_ratio(NORM, 4, 0, 0, 2) == 4 &&
            isolated_ratio(NORM, 4, 0, 2, 0) == 2,
@@ -497,9 +508,10 @@ static void known_block__by_hand(Test *t) {
         within(t, k.told[0][0][T_SHUFFLED], 0.5, 0.12, "%s: shuffled",
                KNOWN_CASES[i].what);
       for (idx x = 0; x < k.rows * C; x++)
-        k.h[x] = 1;
+        k.h[x] = (real)bad;
       known_block(&k, 0);
       within(t, k.told[0][0][T_NORM_RIGHT], 0.5, 0, "all alike: right");
+      within(t, k.told[0][0][T_RIGHT], 0.5, 0, "all alike: the probe");
       for (int x = 0; x < k.rows * C; x++) {
         const bool side = x / C % 2 == k.flip[x / C / 2 % N];
         k.h[x] = (real)(rng_normal(&r) + (x % C == 3 && side ? 9 : 0));
@@ -538,6 +550,8 @@ static void measure_known__repeats(Test *t) {
     fact(t, measured(t, &r, "probe_auc@1") > 0.6, "block 1 does not tell");
     within(t, measured(t, &r, "probe_shuffled@2"), 0.5, 0.12,
            "shuffled labels");
+    within(t, measured(t, &r, "isolate_even"),
+           (harmonic(16) - harmonic(8)) / 8, 1e-12, "row 8 of 16");
     EACH (k, NAMES)
       fact(t, measured(t, &r, NAMES[k]) > 0, "no %s", NAMES[k]);
     result_free(&r);
@@ -560,12 +574,13 @@ static void sink__known(Test *t) {
   said(t, "train --quiet --steps 9 --first-tokens 4 --out " SCRATCH "/m.ckpt "
           "--report " SCRATCH "/m.html" TINY);
   const char *out =
-      said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 20 --isolate 5 --probe "
+      said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 21 --isolate 5 --probe "
               "--ablate key1 --json " SCRATCH "/m.json");
   static const char *const SAID[] = {"Ablation of token 1",
                                      "\n\nIsolation of row 5 in the first 2",
                                      "4 of 5 keys lost",
                                      "\n\nWhich block knows row 1",
+                                     "same tokens: 20 sequences of 12",
                                      "that were never first",
                                      "Shuffled: "};
   EACH (i, SAID)
@@ -573,7 +588,8 @@ static void sink__known(Test *t) {
   const char *json = text_in(t, SCRATCH "/m.json");
   fact(t,
        strstr(json, "\"isolate_sink_t@other:itself\":") &&
-           !strstr(json, "nan") && strstr(json, "\"probe_acc@1:other\":"),
+           !strstr(json, "nan") && strstr(json, "\"probe_acc@1:other\":") &&
+           !strstr(json, "probe_shuffled@1:other"),
        "the JSON");
   static const char IDS[] =
       "7 9 7 9 8 8 7 9 30 31 32 33 34\n9 8 7 6 5 4 3 30 31 32 33 34 35\n";
@@ -584,11 +600,24 @@ static void sink__known(Test *t) {
   fact(t, strstr(out, "the text's") && !strstr(out, "first in training "),
        "written over token 1");
 #define OF_KNOWN "eval " SCRATCH "/m.ckpt "
+  said(t, OF_KNOWN "--isolate 2 --T 12 --n 2 --json " SCRATCH "/2.json");
+  json = text_in(t, SCRATCH "/2.json");
+  within(t, number_after(json, "\"isolate_norm_t@text:drawn\":", 0),
+         number_after(json, "\"isolate_norm_t@text:token1\":", 0), 0,
+         "drawn from 1 .. 1");
+  const char *own = said(t, OF_KNOWN "--isolate 5 --T 12 --n 8");
+  out = said(t, OF_KNOWN "--isolate 5 --T 12 --n 8 --first-tokens text");
+  own = strstr(own, "Isolation");
+  out = strstr(out, "Isolation");
+  fact(t, own && out && is(own, out), "other first tokens than in training");
+  sink_fails(t, OF_KNOWN "--probe --T 12 --n 9 --ids " SCRATCH "/ids", 1,
+             "expected 8 held sequences, found 2");
   static const char *const REFUSED[][2] = {
     {OF_KNOWN "--isolate 12 --T 12",
      "before the last token of --T 12. Try: --isolate 6"},
     {OF_KNOWN "--isolate 1 --T 1", "Try: --T 64"},
     {OF_KNOWN "--probe --n 4 --T 12", "--n 400"},
+    {OF_KNOWN "--probe --n 1001 --T 12", "8 to 1000"},
     {OF_KNOWN "--isolate 5 --T 12 --input random", "--input natural"},
     {OF_KNOWN "--isolate 5 --T 400", "context is"},
     {OF_KNOWN "--isolate-blocks 1", "--isolate-"},

@@ -625,8 +625,8 @@ static PairCounts firstness_pairs(Bytes *out, const Results *r, bool markdown,
     if (isnan(x) || isnan(y))
       continue;
     const double ratio = fmax(fabs(x / y), fabs(y / x));
-    /* a bound above the other mean makes the ratio a bound as well */
-    const bool bound = (x < 0 && -x >= fabs(y)) || (y < 0 && -y >= fabs(x));
+    /* one bound above the other mean makes the ratio a bound as well */
+    const bool bound = (x < 0) != (y < 0) && x + y <= 0;
     const bool open = x < 0 || y < 0;
     const bool far = (!open || bound) && ratio > MATCHED[i].most;
     if (!all.judged && !all.open)

@@ -133,8 +133,6 @@ static double student(double t, double nu) {
 /* The t of which student(t, nu) is p, by bisection of the lower tail. */
 static double student_quantile(double p, double nu) {
   double tail = p < 0.5 ? p : 1 - p, from = -1, to = 0;
-  if (!(tail > 0))
-    return p < 0.5 ? -INFINITY : INFINITY;
   while (student(from, nu) > tail)
     from *= 2;
   for (int i = 0; i < 200; i++) {
