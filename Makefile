@@ -80,10 +80,10 @@ out/test-hf: data/check/*.c data/models/*.[ch] $(PAGES) $(CHECK) | out
 	$(TEST) -fopenmp data/check/test_hf.c $(LDLIBS) || $(TEST) data/check/test_hf.c $(LDLIBS)
 
 # Every pair of rows, programs and files, text, the machine's arithmetic: out/test-rows,
-# out/test-program and so on, and in double out/test-rows-double ..
-CHECKS = rows program text source kernels
+# out/test-program and so on, and in double out/test-rows-double .. out/test-source runs ./paper.
+CHECKS = rows program text kernels
 out/test-rows out/test-rows-double out/test-rows-asan: data/check/rows.c data/models/*.[ch] $(PAGES)
-$(CHECKS:%=out/test-%): out/test-%: data/check/test_%.c $(CHECK) | out
+$(CHECKS:%=out/test-%) out/test-source: out/test-%: data/check/test_%.c $(CHECK) | out
 	$(TEST) -fopenmp $< $(LDLIBS) || $(TEST) $< $(LDLIBS)
 
 $(CHECKS:%=out/test-%-double): out/test-%-double: data/check/test_%.c $(CHECK) | out
@@ -106,13 +106,14 @@ out/embed: data/check/embed.c sink.c sink.h | out
 embed: out/embed
 	./out/embed | awk -F '[ =]' '{ print } $$4 > 0.2 && $$6 > 0.1 { good = 1 } END { exit !good }'
 
-# Tests that run ./sink and ./bench, whose numbers are floats, run once, by the float build.
+# Tests that run ./sink, ./bench or ./paper, whose numbers are floats, run once, by the float build.
 test: sink paper hf bench embed out/test-double out/test out/test-paper out/test-later out/test-hf \
-    $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double)
+    $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) out/test-source
 	OMP_WAIT_POLICY=passive ./out/test-double
 	OMP_WAIT_POLICY=passive ./out/test
 	for t in $(CHECKS); do OMP_WAIT_POLICY=passive ./out/test-$$t-double -sink__ -bench__ && \
 	    OMP_WAIT_POLICY=passive ./out/test-$$t || exit 1; done
+	OMP_WAIT_POLICY=passive ./out/test-source
 	OMP_WAIT_POLICY=passive ./out/test-paper
 	./out/test-later
 	OMP_WAIT_POLICY=passive ./out/test-hf
@@ -211,7 +212,7 @@ stats:
 
 # What make made, by its name: out/ may hold models that took hours.
 MADE = sink paper hf bench out/vectors-made out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
-    out/test-asan $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
+    out/test-asan out/test-source $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
     out/paper-double out/exhaustive out/book.html out/tables out/solve
 clean:
 	rm -f $(MADE)

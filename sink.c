@@ -3894,10 +3894,8 @@ static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
   const char *whose = "; not the model's own";
   char much[32] = "held-out documents";
-  if (!held && share < 1)
-    snprintf(much, sizeof much, "%g of it", share);
-  else if (!held)
-    strcpy(much, "all of it");
+  if (!held)
+    snprintf(much, sizeof much, share < 1 ? "%g of it" : "all of it", share);
   if (T || d->source == s->own)
     whose = "";
   else if (!s->own)
@@ -3929,8 +3927,8 @@ static size_t document_cut(const Bytes *all, Document last, double share,
 
 /* Splits documents, of a text or of ids (data/text/shards.c): from .. mid is to
  * train on, mid .. to is held; an evaluation (T = 0) has held ones alone. */
-static int data_share(Data *d, const Source *s, int T, const Bytes *all,
-                      const Bytes *documents, Error *e) {
+static void data_share(Data *d, const Source *s, int T, const Bytes *all,
+                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
   size_t unit = s->tokens[0] ? sizeof *d->held.at : 1;
   size_t n = documents->size / sizeof *of, held = 0;
@@ -3961,7 +3959,6 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
   if (d->held.size > INT32_MAX)   /* d->starts has 32 bits */
     fail(e, 1, "%s: expected fewer than 2^31 held-out tokens, found %zu. Try: "
          "a smaller --valid", d->name, d->held.size);
-  return e->status;
 }
 
 static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
@@ -4024,7 +4021,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
   *d = (Data){.epoch = -1};
   d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
-  snprintf(d->name, sizeof d->name, "%s", source_name(s));
+  strcpy(d->name, source_name(s));
   positions_parse("random-tokens", s->random_tokens, d->random, 16, e);
   (program->open ? program->open : text_open)(d, s, T, e);
   d->alike = d->alike || s->from_start;
@@ -4035,8 +4032,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: "
          "more text or --data-tokens, or a smaller --context", d->name, T + 1,
          d->train.size);
-  if (!e->status && d->blocks)
-    d->order = grab(d->blocks, sizeof(int32_t), e);
+  d->order = grab(d->blocks, sizeof(int32_t), e);
   if (e->status || (program->first && program->first(d, s, T, e)))
     data_close(d);
   return e->status;
@@ -4196,9 +4192,9 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
     if (first)
       once = d->draw(d, HELD_SEED, (uint64_t)i);
     for (int t = 0; t < T; t++) {
-      ids[t] = once;
       if (!repeat)
-        ids[t] = (int)rng_below(&rng, (uint64_t)d->vocab);
+        once = (int)rng_below(&rng, (uint64_t)d->vocab);
+      ids[t] = once;
     }
     if (!first)
       intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL);
@@ -4413,7 +4409,7 @@ static void checkpoint_room(const Passage *c, Trainer *t, idx count,
   else if (!model_create(&t->m, &t->s.model, c->with_moments, e)
            && parts & PARTS_RUN && c->with_moments)
     moments_create(t, e);
-  if (parts & PARTS_FIRST && !e->status)
+  if (parts & PARTS_FIRST)
     t->first = grab(t->m.c.vocab, sizeof *t->first, e);
   t->s.data.first_counts = t->first;
 }
@@ -4538,8 +4534,6 @@ static int trainer_ready(Trainer *t, Error *e) {
   if (!t->m1)
     moments_create(t, e);
   t->ids = grab(2 * (idx)p->batch * c->context, sizeof(int), e);
-  if (e->status)
-    return e->status;
   return acts_create(&t->a, m, p->batch, c->context, ACTS_ALL, e);
 }
 
@@ -4645,9 +4639,8 @@ static int trainer_step(Trainer *t, Error *e) {
   int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
   model_zero_grads(&t->m);
   t->loss = 0;
-  for (int i = 0; i < k && !e->status; i++) {
-    if (data_batch(&t->data, &t->s.data, B, T, ids, targets, e))
-      break;
+  for (int i = 0;
+       i < k && !data_batch(&t->data, &t->s.data, B, T, ids, targets, e); i++) {
     model_forward(&t->m, &t->a, ids, B, T);
     t->loss += model_loss(&t->m, &t->a, targets, B, T, 1.0 / k) / k;
     if (isfinite(t->loss))
@@ -4709,11 +4702,11 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   enum { BATCH = 16 };
   Model *m = &t->m;
-  Acts a = {0};
+  Acts a;
   int T = m->c.context, got = 0;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e);
   double sum = 0;
-  if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e))
+  if (!acts_create(&a, m, BATCH, T, ACTS_ONE, e))
     got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T);
   for (int b = 0; b < got && !e->status; b += BATCH) {
     int B = (int)at_most(got - b, BATCH), *at = ids + (idx)b * T;
@@ -4736,9 +4729,9 @@ static const char LOG_HEAD[] =
     "sink_1_at_0.2\n";
 
 static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
-  const Train *r = &t->s.train;
   const double *x = p->now;
-  double tokens = (double)t->step * r->batch * r->accumulate * t->m.c.context;
+  double tokens = (double)t->step * t->s.train.batch * t->s.train.accumulate
+                  * t->m.c.context;
   char line[2048];
   int n = snprintf(line, sizeof line,
                    "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n",
@@ -5000,7 +4993,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
   idx N = s->N, C = c->dim, D = c->head_dim, map = N * s->S;
-  idx H = s->attends[l] ? c->heads : 0, K = s->attends[l] ? c->kv_heads : 0;
+  idx H = s->attends[l] * c->heads, K = s->attends[l] * c->kv_heads;
   for (idx h = 0; h < H; h++) {
     idx head = (b * H + h) * map, lh = l * H + h;
     measure_head(s, c, form, lh, s->probe[l].metric + head,
@@ -5100,20 +5093,17 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many of n sequences a forward takes: what ROOM holds (a head has two maps
+/* How many of n sequences a forward takes: as 1.6 GB hold (a head has two maps
  * of T^2 numbers), at most 16 unless each forward reads the model's file. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
-  enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
+  double most = 1.6e9 / sizeof(real);   /* with all else, below 2 GB */
   double rows = (double)config_rows(c, T);
   double one = rows * (2.0 * c->heads * config_columns(c, T) + c->dim);
   if (!m->seams.begin && n > 16)
     n = 16;
-  for (; n > 1 && !e->status; n = (n + 1) / 2) {
-    double all = (double)acts_size(m, n, T, ACTS_ONE, e) + n * one;
-    if (all * sizeof(real) <= ROOM)
-      break;
-  }
+  while (n > 1 && (double)acts_size(m, n, T, ACTS_ONE, e) + n * one > most)
+    n = (n + 1) / 2;
   return n;
 }
 
@@ -5204,10 +5194,25 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* [FIG19] alpha of a column, by layer (down) and head (across). */
-static void heat_map(const char *title, const char *column_name, const Sinks *s,
+/* A map's column j by name: *, x*, x*1 .. of several, or a token. */
+static const char *column_label(char text[16], const Config *c, int j) {
+  int first = config_column_first(c);
+  if (j >= first)
+    snprintf(text, 16, "%d", j - first + 1);
+  else if (j == 0 && c->extra)
+    snprintf(text, 16, "*");
+  else
+    snprintf(text, 16, c->sink_token > 1 ? "x*%d" : "x*", j + !c->extra);
+  return text;
+}
+
+/* [FIG19] alpha of a column, by layer (down) and head (across); after a token's
+ * that of column 0, which is * or x* where token 1 has another. */
+static void heat_map(const char *title, const Sinks *s, const Config *c,
                      int column, FILE *out) {
-  fprintf(out, "%s %s\n", title, column_name);
+  const char *token = column < config_column_first(c) ? "" : "token ";
+  char name[16];
+  fprintf(out, "%s %s%s\n", title, token, column_label(name, c, column));
   for (int l = 0; l < s->L; l++) {
     if (!s->attends[l])
       continue;
@@ -5216,6 +5221,8 @@ static void heat_map(const char *title, const char *column_name, const Sinks *s,
       fprintf(out, " %.2f ", s->alpha[(idx)h * s->S + column]);
     fputc('\n', out);
   }
+  if (column)
+    heat_map(title, s, c, 0, out);
 }
 
 /* A loss of 0: not measured. */
@@ -5301,7 +5308,7 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   Bytes text = {0};
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1,
               .read = "all of it"};
-  snprintf(d->name, sizeof d->name, "%s", path);
+  strcpy(d->name, path);
   if (!file_read(path, &text, e))
     ids_parse(&text, path, vocab, &d->held, &d->starts, e);
   bytes_free(&text);
@@ -5376,9 +5383,9 @@ static void dump_forget(const Dump *d) {
     files_list(d->s->out, &names, d->e);
   const char *path = (const char *)names.at, *end = path + names.size;
   for (; path < end; path += strlen(path) + 1) {
-    char kind[16];
+    char kind[16] = "";
     const char *name = path + folder, *dot = strrchr(name, '.');
-    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "."), name);
+    sscanf(name, "%15[^.]", kind);
     if (dot && !strcmp(dot, ".npy")
         && has_word("param grad q k z gate prenorm", kind))
       remove(path);
@@ -5430,10 +5437,10 @@ static void dump_alpha(Dump *d, const real *metric) {
 }
 
 /* Every block's q [B,N,H,D] or k [B,N,K,D], by query head: [L,B,H,N,D]. */
-static void dump_heads(Dump *d, const char *name, bool keys) {
+static void dump_heads(Dump *d, bool keys) {
   const Config *c = &d->m->c;
   idx H = c->heads, N = d->N, D = c->head_dim, own = keys ? c->kv_heads : H;
-  npy_begin(d, name, (idx[5]){c->layers, d->B, H, N, D});
+  npy_begin(d, keys ? "k" : "q", (idx[5]){c->layers, d->B, H, N, D});
   for (idx i = 0; i < c->layers * d->B * H * N; i++) {   /* l, b, h, n */
     const LayerActs *x = &d->a->layer[i / N / H / d->B];
     idx row = i / N / H % d->B * N + i % N, h = i / N % H * own / H;
@@ -5442,9 +5449,10 @@ static void dump_heads(Dump *d, const char *name, bool keys) {
 }
 
 /* Every block's input and the last output, or what second post-norms read. */
-static void dump_states(Dump *d, const char *name, bool prenorm) {
+static void dump_states(Dump *d, bool prenorm) {
   idx L = d->m->c.layers, C = d->m->c.dim, n = d->B * d->N * C;
-  npy_begin(d, name, (idx[5]){L + !prenorm, d->B, d->N, C});
+  npy_begin(d, prenorm ? "prenorm" : "hidden",
+            (idx[5]){L + !prenorm, d->B, d->N, C});
   for (int l = 0; l < L; l++)
     npy_add(d, prenorm ? d->a->layer[l].s2 : d->a->layer[l].x, n);
   if (!prenorm)
@@ -5466,11 +5474,10 @@ static void dump_logits(Dump *d) {
 }
 
 static void dump_tensors(Dump *d, bool gradients) {
-  const char *what = gradients ? "grad" : "param";
   for (int i = 0; i < d->m->n_tensors; i++) {
     const Tensor *x = d->m->all[i];
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", what, x->name);
+    snprintf(name, sizeof name, "%s.%s", gradients ? "grad" : "param", x->name);
     npy_begin(d, name, (idx[5]){x->rows, x->rank > 1 ? x->cols : 0});
     npy_add(d, gradients ? x->d : x->w, tensor_count(x));
   }
@@ -5505,16 +5512,16 @@ static void dump_run(Dump *d, const Ids *file) {
     npy_begin(d, "loss", (idx[5]){0});
     npy_add(d, &loss, 1);
     dump_logits(d);
-    dump_states(d, "hidden", false);
+    dump_states(d, false);
     dump_map(d, "attn", maps->weight);
     dump_map(d, "metric", maps->metric);
     dump_alpha(d, maps->metric);
     if (d->s->all) {
       dump_map(d, "z", maps->z);
-      dump_heads(d, "q", false);
-      dump_heads(d, "k", true);
+      dump_heads(d, false);
+      dump_heads(d, true);
       if (m->c.place == PLACE_POST)
-        dump_states(d, "prenorm", true);
+        dump_states(d, true);
       MORE_DUMP(d);
     }
     dump_tensors(d, false);
@@ -5570,12 +5577,8 @@ static const char *sink_word(double times) {
 /* What a key bias did to the sink, in multiples of even rows' alpha: `sink` in
  * the softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
-  if (sink < SHOWS && star < ABSENT)
-    return "no sink on *";
-  if (sink < SHOWS && star < SHOWS)
-    return "unclear on *";
   if (sink < SHOWS)
-    return "a sink on *";
+    return sink_word(star);
   if (star < SHOWS || left >= ABSENT)
     return "the sink did not move clearly";
   return "the sink moved to *";
@@ -5592,10 +5595,11 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
   double sigmoid = o[2].row[TIMES_EVEN];
   bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
-              "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
+              "k-bias   %s%s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
-              sink_word(sink), sink, moved_word(sink, left, star), star, left,
-              sink_word(sigmoid), sigmoid);
+              sink_word(sink), sink, moved_word(sink, left, star),
+              sink < SHOWS ? " on *" : "", star, left, sink_word(sigmoid),
+              sigmoid);
   if (isnan(gap))
     bytes_print(out, e, "No loss was measured: too little held-out text.\n");
   else
@@ -5619,10 +5623,9 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
     if (o[i].s.n)
       n = o[i].s.n;
     fprintf(out, "\n%-8s", o[i].name);
-    for (int k = 0; k < ROW; k++) {
-      const Column *c = &ROW_COLUMNS[k];
-      fprintf(out, " %*s", c->width, cell_text(text, c, o[i].row[k]));
-    }
+    for (int k = 0; k < ROW; k++)
+      fprintf(out, " %*s", ROW_COLUMNS[k].width,
+              cell_text(text, &ROW_COLUMNS[k], o[i].row[k]));
   }
   fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
           "%d tokens. alpha_1: mean share\nof token 1 in a row's weights; x "
@@ -5649,12 +5652,8 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   if (!whole)
     return;
   fprintf(out, "\nalpha by layer (down) and head (across)\n");
-  for (int i = 0; i < ARMS; i++) {
-    int first = config_column_first(&o[i].c);
-    heat_map(o[i].name, "token 1", &o[i].s, first, out);
-    if (first)   /* column 0 is * or x* */
-      heat_map(o[i].name, o[i].c.extra ? "*" : "x*", &o[i].s, 0, out);
-  }
+  for (int i = 0; i < ARMS; i++)
+    heat_map(o[i].name, &o[i].s, &o[i].c, config_column_first(&o[i].c), out);
 }
 
 /* A divergence is a result: its error goes to `why`, and the run continues. */
@@ -6896,26 +6895,25 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   return x;
 }
 
-/* Row i of a map: factor times `from` at * and n keys from `lo` on; else 0. */
-static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
-                    const real *z, real *map, real factor, const real *from) {
-  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
-  if (!map)
-    return;
-  real *to = map + (x->first + i) * S;
-  zero(to, S);
-  if (extra && z[0] != -INFINITY)
-    to[0] = factor * from[0];
-  for (idx j = 0; j < n; j++)
-    if (z[1 + j] != -INFINITY)
-      to[extra + lo + j] = factor * from[1 + j];
-}
-
+/* Row i of each map that is asked for: z, weight times the scale, or metric, at
+ * * and n keys from `lo` on; else 0. */
 static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
                      const real *z, const real *weight, const real *metric) {
-  map_row(c, x, i, lo, n, z, x->map.z, 1, z);
-  map_row(c, x, i, lo, n, z, x->map.weight, x->scale, weight);
-  map_row(c, x, i, lo, n, z, x->map.metric, 1, metric);
+  real *const maps[] = {x->map.z, x->map.weight, x->map.metric};
+  const real *const rows[] = {z, weight, metric};
+  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
+  for (int k = 0; k < 3; k++) {
+    const real *from = rows[k], factor = k == 1 ? x->scale : 1;
+    if (!maps[k])
+      continue;
+    real *to = maps[k] + (x->first + i) * S;
+    zero(to, S);
+    if (extra && z[0] != -INFINITY)
+      to[0] = factor * from[0];
+    for (idx j = 0; j < n; j++)
+      if (z[1 + j] != -INFINITY)
+        to[extra + lo + j] = factor * from[1 + j];
+  }
 }
 
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
@@ -7005,7 +7003,7 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   if (model_list(m, c, e))
     return e->status;
   m->params = tensors_lay(m, false, e);
-  if (with_grads && !e->status)
+  if (with_grads)
     model_grads(m, e);
   if (e->status)
     model_free(m);
@@ -7034,13 +7032,14 @@ void model_zero_grads(Model *m) {
  * lists of them add up their sizes, then place them. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
-/* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
-static void arena_take(Acts *a, const Room *room, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    *room[i].at = NULL;
-    if (a->arena && room[i].n)
-      *room[i].at = a->arena + a->size;
-    a->size += (room[i].n + 15) / 16 * 16;
+/* Up to a row {0}. What the variant lacks is NULL. Sizes round up to 16, for
+ * alignment. */
+static void arena_take(Acts *a, const Room *room) {
+  for (; room->at; room++) {
+    *room->at = NULL;
+    if (a->arena && room->n)
+      *room->at = a->arena + a->size;
+    a->size += (room->n + 15) / 16 * 16;
   }
 }
 
@@ -7056,8 +7055,8 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
     {&la->hq, mlp * Q}, {&la->hk, mlp * K}, {&la->row_stat, heads}, {&la->o, Q},
     {&la->osum, (c->combine == COMBINE_ADD) * rows * c->head_dim},
     {&la->s1, C}, {&la->n2, C}, {&la->n2stat, 2 * rows}, {&la->f1, F},
-    {&la->f2, config_gated(c) * F}, {&la->fa, F}, {&la->s2, C}};
-  arena_take(a, room, sizeof room / sizeof *room);
+    {&la->f2, config_gated(c) * F}, {&la->fa, F}, {&la->s2, C}, {0}};
+  arena_take(a, room);
   if (!phi)
     la->fq = la->q;
   if (c->combine == COMBINE_CONCAT)
@@ -7079,8 +7078,8 @@ static void take_backward(const Model *m, Acts *a) {
     {&a->dosum, add * rows * c->head_dim},
     {&a->dphi, Q}, {&a->df1, F}, {&a->df2, F},
     {&a->slot, heads * slot_size(c)},
-    {&a->dbias, (c->pos == POS_T5) * heads * (2 * a->N - 1)}};
-  arena_take(a, room, sizeof room / sizeof *room);
+    {&a->dbias, (c->pos == POS_T5) * heads * (2 * a->N - 1)}, {0}};
+  arena_take(a, room);
   if (!add)
     a->dosum = a->dout;
 }
@@ -7099,8 +7098,8 @@ static void take_all(const Model *m, Acts *a, int what) {
     {&a->sine, half}, {&a->sinusoid, (c->pos == POS_ABSOLUTE) * N * c->dim},
     {&a->bias, (c->pos >= POS_RELATIVE) * c->heads * (2 * N - 1)},
     {&a->vfixed, (c->extra_value != VALUE_ZERO) * c->head_dim},
-    {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab}};
-  arena_take(a, room, sizeof room / sizeof *room);
+    {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab}, {0}};
+  arena_take(a, room);
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
@@ -7110,7 +7109,7 @@ static void take_all(const Model *m, Acts *a, int what) {
     la->sine = a->sine;
     if (l > 0 && what == ACTS_ONE)       /* later rows read k and v */
       continue;
-    arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi * K}}, 3);
+    arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi * K}, {0}});
     if (!phi)
       la->fk = la->k;
   }
@@ -7802,7 +7801,6 @@ bool has_word(const char *words, const char *word) {
 
 const char *option_idle(const char *flag, const Settings *s) {
   const Config *m = &s->model;
-  const Train *r = &s->train;
   bool rotary = m->pos == POS_ROTARY, low = m->extra_order == ORDER_LOWFREQ;
   bool biased = m->extra == EXTRA_K || m->extra == EXTRA_KV;
   const struct {
@@ -7817,9 +7815,9 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"extra-order", "with --extra-dims", m->extra_dims},
     {"extra-value", "with --extra k", m->extra == EXTRA_K},
     {"extra-norm", "with --extra-value e1|ones", m->extra_value},
-    {"min-lr", "with --schedule cosine", r->schedule},
+    {"min-lr", "with --schedule cosine", s->train.schedule},
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
-     r->optimizer != OPTIMIZER_SGD},
+     s->train.optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
     {"valid", "above 0, except in eval: a training is measured on held-out "
      "text, by default 0.05 of the documents",
@@ -8102,26 +8100,13 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
 /* ----------
  * 16.2  What an evaluation prints */
 
-/* A map's column j by name: *, x*, x*1 .. of several, or a token. */
-static const char *column_label(char text[16], const Config *c, int j) {
-  int first = config_column_first(c);
-  if (j >= first)
-    snprintf(text, 16, "%d", j - first + 1);
-  else if (j == 0 && c->extra)
-    snprintf(text, 16, "*");
-  else
-    snprintf(text, 16, c->sink_token > 1 ? "x*%d" : "x*", j + !c->extra);
-  return text;
-}
-
 /* Sink and alpha of the first columns, at three thresholds, on which claims may
  * depend. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
-  int first = config_column_first(c);
   char name[16];
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
-  for (int j = 0; j < s->S && j < first + kmax; j++)
+  for (int j = 0; j < s->S && j < config_column_first(c) + kmax; j++)
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n",
             column_label(name, c, j), 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2),
@@ -8167,9 +8152,8 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
 }
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-  int first = config_column_first(c);
   const Column times = {.form = "%.1f", .unit = 1};
-  char of_star[16], text[32];
+  char text[32];
   columns_print(s, c, kmax, out);
   fputc('\n', out);
   blocks_print(s, c->place == PLACE_POST, out);
@@ -8178,9 +8162,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
           "head (across)\n",
           s->massive, s->median,
           cell_text(text, &times, s->massive / s->median));
-  heat_map("alpha", "token 1", s, first, out);
-  if (first)
-    heat_map("", column_label(of_star, c, 0), s, 0, out);
+  heat_map("alpha", s, c, config_column_first(c), out);
 }
 
 /* ----------
@@ -8218,16 +8200,15 @@ static void train_print(const Trainer *t, const Outcome *o) {
 }
 
 /* The caller frees o and t. */
-static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
+static void train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
-    return e->status;
+    return;
   if (!s->out[0])
     fprintf(stderr, "%s: without --out FILE the model is not saved\n",
             s->program->name);
   if (!outcome_train(o, t, "train", e))
     train_print(t, o);
-  return e->status;
 }
 
 static int verb_train(Settings *s, Error *e) {
@@ -8355,13 +8336,12 @@ static int verb_list(Settings *s, Error *e) {
 
 /* The shape of an --ids file: B lines of T + 1. */
 static void dump_shape(Dump *d, const Data *data, Error *e) {
-  const Ids *starts = &data->starts;
-  idx B = (idx)starts->size, size = (idx)data->held.size;
+  idx B = (idx)data->starts.size, size = (idx)data->held.size;
   idx line = B ? size / B : 0;
   int most = d->m->c.context + 1;
   bool fits = line >= 2 && line <= most && size == B * line;
   for (idx b = 0; b < B; b++)
-    fits = fits && starts->at[b] == b * line;
+    fits = fits && data->starts.at[b] == b * line;
   if (!fits)
     fail(e, 1, "%s: expected lines of equal length, of 2 to %d ids. Try: a "
          "line like 1 2 3", d->s->ids, most);
@@ -8396,8 +8376,7 @@ static int verb_dump(Settings *s, Error *e) {
     printf("without gradients: %s: forward only\n", m->seams.forward_only);
   else
     model_grads(m, e);
-  if (!e->status
-      && !acts_create(&w.t.a, m, (int)d.B, (int)d.T, ACTS_ALL, e))
+  if (!acts_create(&w.t.a, m, (int)d.B, (int)d.T, ACTS_ALL, e))
     dump_run(&d, &w.t.data.held);
   return work_end(&w, e);
 }
@@ -8538,7 +8517,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   else {
     s.verb = v->name;
     s.groups = v->groups;
-    if (!strcmp(v->name, "run"))
+    if (v->groups & RUN)
       settings_flags(&s, RUN_FLAGS, s.groups, &e);
     settings_parse(&s, s.argc, s.argv, s.groups, &e);
     if (s.help)

@@ -146,7 +146,7 @@ static double clock_rate(void) {
 
 /* GB/s of a copy between two arrays of n numbers, its reading and its writing
  * both counted; where they fit a cache it is the cache's. 0 without the memory.
- * Takes some 10 ms, or three copies. */
+ * Takes some 10 ms, or four copies. */
 static double copy_rate(idx n) {
   enum { TRIES = 3 };
   Error e = {0};
@@ -325,8 +325,8 @@ static double step_flops(const Model *m, int B, int T) {
 
 /* One training: the median time of a step, its operations and tokens, and the
  * MB of all numbers that it keeps: parameters, gradients, AdamW's two moments,
- * the arrays of a pass. Of --steps, at most 15, after three, or as many, that
- * warm up. */
+ * the arrays of a pass. Of --steps, 1 to 15, after three, or as many, that warm
+ * up. */
 typedef struct Timed { double seconds, flop, tokens, mb; } Timed;
 static Timed step_time(const Settings *s, double patience, Error *e) {
   Trainer t;
@@ -334,7 +334,7 @@ static Timed step_time(const Settings *s, double patience, Error *e) {
     return (Timed){0};
   t.a.seen = 1; /* all threads at once, as after a first pass (14.2) */
   double took[15], all = 0;
-  int n = 0, most = (int)at_most(s->train.steps, 15);
+  int n = 0, most = (int)fmin(fmax(s->train.steps, 1), 15);
   for (int i = -(int)at_most(most, 3);
        i < most && (n < 3 || all < patience) && !e->status; i++) {
     double from = seconds();
@@ -765,16 +765,14 @@ static int bench_length(Settings *s, Error *e) {
         attn[i] = seconds() - half;
       }
     }
-    if (e->status) {
-      trainer_free(&t);
-      break;
+    if (!e->status) {
+      double whole = median(step, COUNT), in = median(attn, COUNT);
+      double mb = sizeof(real) * 1e-6;
+      printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole,
+             1e6 * in / T, 1e6 * (whole - in) / T, mb * (double)t.a.size,
+             mb * ((double)t.a.size + 4 * (double)t.m.count));
+      fflush(stdout);
     }
-    double whole = median(step, COUNT), in = median(attn, COUNT);
-    double mb = sizeof(real) * 1e-6;
-    printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole,
-           1e6 * in / T, 1e6 * (whole - in) / T, mb * (double)t.a.size,
-           mb * ((double)t.a.size + 4 * (double)t.m.count));
-    fflush(stdout);
     trainer_free(&t);
   }
   return e->status;

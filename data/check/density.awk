@@ -12,7 +12,6 @@
 # statements     code lines that end two statements, in per cent: two semicolons outside parentheses
 # bodies         code lines that hold a control (if, for, while) and its body, in per cent
 # ternaries      question marks, for 1,000 lines
-# long           functions of more than 60 lines
 
 # A line without its comments, each string in it "$"; `inside` says whether a comment goes on.
 function stripped(s,   out, end, two, quote) {
@@ -63,16 +62,15 @@ function show() {
   if (name == "") return
   printf "%s lines=%d code=%d tokens=%d tokens_a_line=%.1f over80=%s statements=%s", name, lines,
     code, tokens, tokens / (code ? code : 1), percent(wide, lines), percent(several, code)
-  printf " bodies=%s ternaries=%.1f comment=%s long=%d\n", percent(bodies, code),
-    1000 * ternaries / (lines ? lines : 1), percent(comments, lines), long
-  lines = code = tokens = wide = several = bodies = ternaries = comments = long = inside = 0
+  printf " bodies=%s ternaries=%.1f comment=%s\n", percent(bodies, code),
+    1000 * ternaries / (lines ? lines : 1), percent(comments, lines)
+  lines = code = tokens = wide = several = bodies = ternaries = comments = inside = 0
 }
 
 FNR == 1 {
   show()
   name = FILENAME
   on = from == ""
-  start = 0
 }
 from != "" && $0 ~ from { on = 1 }
 to != "" && $0 ~ to { on = 0 }
@@ -81,11 +79,6 @@ to != "" && $0 ~ to { on = 0 }
   if (!on) next
   lines++
   wide += length($0) > 80
-  if ($0 ~ /^[A-Za-z_].*\(/ && $0 !~ /;$/) start = FNR
-  if ($0 ~ /^}/ && start) {
-    long += FNR - start >= 60
-    start = 0
-  }
   if (c !~ /[^ \t]/) {
     comments += $0 ~ /[^ \t]/
     next

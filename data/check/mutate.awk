@@ -36,8 +36,10 @@ BEGIN {
     SKIP["enum \\{|(CHANNELS|SLICE|PIECES)"]              # where work is cut: the same results
     SKIP["\"[^\"]*\", *\"[^\"]*\""]          # the table of variants: text
     # Mutations that change no result, by a part of their line as it is printed, and why.
-    EQUAL["-> if (distance <= 16) return"] = "16 is where the logarithm begins"
+    EQUAL["-> if (distance <= 0)"] = "distance 0 has bucket 0"
+    EQUAL["-> if (distance <= 16)"] = "16 is where the logarithm begins"
     EQUAL["-> matmul(B, k, transpose_of(A, k), rows_of(A, k)"] = "A is symmetric, bit for bit"
+    EQUAL["-> matmul(B, k, rows_of(A, k), transpose_of(A, k)"] = "A is symmetric, bit for bit"
 }
 {
     text[NR] = $0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training steps of sink and of its peers, in turns:  python3 data/check/peers.py [--quick] > data/results/speed/peers.md
+"""Training steps of sink and of its peers, in turns:  python3 data/check/peers.py [--quick] > peers.md
 
 The same decoder (RMSNorm, rotary, SwiGLU; AdamW, clip 1, float32) in PyTorch eager and compiled, JAX, tinygrad and MLX,
 as far as this Python has them; llm.c at GPT-2 124M, of which LLM_C names the folder (git clone karpathy/llm.c); and a model
@@ -280,7 +280,7 @@ def main():
                         out = subprocess.run(
                             [sys.executable, __file__, "--child", peer, size] + ["--quick"] * QUICK, capture_output=True, text=True, timeout=LIMIT * (3 if peer == "llm.c" else 1),
                             preexec_fn=lambda: os.sched_setaffinity(0, all_cores[:threads]), env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
-                        said = json.loads(out.stdout.strip().split("\n")[-1] or "{}")
+                        said = json.loads(out.stdout.strip().split("\n")[-1])
                     except subprocess.TimeoutExpired:
                         said, out = {"error": f"no figure within {LIMIT} s"}, None
                     except ValueError:

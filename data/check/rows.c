@@ -948,7 +948,10 @@ static void extend_as_whole(Test *t, Cached *x, int T, int from) {
   int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab;
   int R = model_extend(m, &x->cache, x->b.ids, T, from);
   real got[2048], want[2048];
-  bool kept = from && from >= m->c.prefix && x->how != EXTEND_ANEW;
+  /* where LongRoPE's other list begins, keys are turned anew */
+  const bool crossed = if_long(&m->c) && from <= m->c.rope_original &&
+                       T > m->c.rope_original;
+  bool kept = from && from >= m->c.prefix && x->how != EXTEND_ANEW && !crossed;
   fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T,
        from, flags);
   model_forward(m, &x->whole, x->b.ids, 1, T);

@@ -18,7 +18,7 @@ trap 'exit 1' INT TERM
 # took ENVIRONMENT COMMAND ..: nanoseconds
 took() {
   begin=$(date +%s%N)
-  env "$@" >"$folder/out" 2>&1 </dev/null || { echo "$*: $(tail -1 "$folder/out")" >&2; return 1; }
+  env -u OMP_NUM_THREADS "$@" >"$folder/out" 2>&1 </dev/null || { echo "$*: $(tail -1 "$folder/out")" >&2; return 1; }
   echo $(($(date +%s%N) - begin))
 }
 

@@ -565,6 +565,38 @@ static void measure_known__repeats(Test *t) {
   " --layers 1 --heads 2 --dim 16 --ffn 16 --context 16 --batch 2 --warmup 2" \
   " --grammar " SCRATCH "/tale.grammar --tokenizer " SCRATCH "/tale.tok"
 
+#define OF_KNOWN "eval " SCRATCH "/m.ckpt "
+/* Which tokens are written, and what is refused. */
+static void known_asks(Test *t) {
+  said(t, OF_KNOWN "--isolate 2 --T 12 --n 2 --json " SCRATCH "/2.json");
+  const char *json = text_in(t, SCRATCH "/2.json");
+  within(t, number_after(json, "\"isolate_norm_t@text:drawn\":", 0),
+         number_after(json, "\"isolate_norm_t@text:token1\":", 0), 0,
+         "drawn from 1 .. 1");
+  const char *own = said(t, OF_KNOWN "--isolate 5 --T 12 --n 8");
+  const char *out =
+      said(t, OF_KNOWN "--isolate 5 --T 12 --n 8 --first-tokens text");
+  own = strstr(own, "Isolation");
+  out = strstr(out, "Isolation");
+  fact(t, own && out && is(own, out), "other first tokens than in training");
+  sink_fails(t, OF_KNOWN "--probe --T 12 --n 9 --ids " SCRATCH "/ids", 1,
+             "expected 8 held sequences, found 2");
+  static const char *const REFUSED[][2] = {
+    {OF_KNOWN "--isolate 12 --T 12",
+     "before the last token of --T 12. Try: --isolate 6"},
+    {OF_KNOWN "--isolate 1 --T 1", "Try: --T 64"},
+    {OF_KNOWN "--probe --n 4 --T 12", "--n 400"},
+    {OF_KNOWN "--probe --n 1001 --T 12", "8 to 1000"},
+    {OF_KNOWN "--isolate 5 --T 12 --input random", "--input natural"},
+    {OF_KNOWN "--isolate 5 --T 400", "context is"},
+    {OF_KNOWN "--isolate-blocks 1", "--isolate-"},
+    {OF_KNOWN "--isolate 5 --inputs", "one model and one text"},
+    {OF_KNOWN "--probe --lengths 8,12", "one model and one text"},
+    {OF_KNOWN "--seed 3", "--seed: has an effect only with"}};
+  EACH (i, REFUSED)
+    sink_fails(t, REFUSED[i][0], 2, REFUSED[i][1]);
+}
+
 /* As a user asks: both tables, the JSON, and what is refused. */
 static void sink__known(Test *t) {
   Settings s;
@@ -599,31 +631,5 @@ static void sink__known(Test *t) {
                 "/m.ckpt --T 12 --n 2 --isolate 5 --ids " SCRATCH "/ids");
   fact(t, strstr(out, "the text's") && !strstr(out, "first in training "),
        "written over token 1");
-#define OF_KNOWN "eval " SCRATCH "/m.ckpt "
-  said(t, OF_KNOWN "--isolate 2 --T 12 --n 2 --json " SCRATCH "/2.json");
-  json = text_in(t, SCRATCH "/2.json");
-  within(t, number_after(json, "\"isolate_norm_t@text:drawn\":", 0),
-         number_after(json, "\"isolate_norm_t@text:token1\":", 0), 0,
-         "drawn from 1 .. 1");
-  const char *own = said(t, OF_KNOWN "--isolate 5 --T 12 --n 8");
-  out = said(t, OF_KNOWN "--isolate 5 --T 12 --n 8 --first-tokens text");
-  own = strstr(own, "Isolation");
-  out = strstr(out, "Isolation");
-  fact(t, own && out && is(own, out), "other first tokens than in training");
-  sink_fails(t, OF_KNOWN "--probe --T 12 --n 9 --ids " SCRATCH "/ids", 1,
-             "expected 8 held sequences, found 2");
-  static const char *const REFUSED[][2] = {
-    {OF_KNOWN "--isolate 12 --T 12",
-     "before the last token of --T 12. Try: --isolate 6"},
-    {OF_KNOWN "--isolate 1 --T 1", "Try: --T 64"},
-    {OF_KNOWN "--probe --n 4 --T 12", "--n 400"},
-    {OF_KNOWN "--probe --n 1001 --T 12", "8 to 1000"},
-    {OF_KNOWN "--isolate 5 --T 12 --input random", "--input natural"},
-    {OF_KNOWN "--isolate 5 --T 400", "context is"},
-    {OF_KNOWN "--isolate-blocks 1", "--isolate-"},
-    {OF_KNOWN "--isolate 5 --inputs", "one model and one text"},
-    {OF_KNOWN "--probe --lengths 8,12", "one model and one text"},
-    {OF_KNOWN "--seed 3", "--seed: has an effect only with"}};
-  EACH (i, REFUSED)
-    sink_fails(t, REFUSED[i][0], 2, REFUSED[i][1]);
+  known_asks(t);
 }

@@ -772,6 +772,27 @@ static const char FIRST_ITEMS[] =
     "claim large-sinks exact here: It sinks\n"
     "rule large-few.least_sink < 9e6\n";
 
+/* A pair of which one row is a bound, then both. */
+static void pairs_bounds(Test *t, const Experiments *x) {
+  static const char *const BOUNDS[] = {
+    "wide >25.0: >5.00 times, of at most 2.0: beyond it, but a run is censored",
+    "wide >25.0: 2.50 times, of at most 2.0, not judged: a run is censored"};
+  Results r;
+  Error e = {0};
+  for (int both = 0; both < 2; both++) {
+    Bytes *out = bytes_of(t);
+    for (int seed = 1; seed <= 3; seed++) {
+      leave_curve(x, "first-q50-16", seed, both ? 10 : 5, 0.5, 0);
+      leave_curve(x, "first-q50-wide", seed, 25, 0.5, 0);
+    }
+    results_load(&r, x, SCRATCH, "story", &e);
+    firstness_pairs(out, &r, false, &e);
+    bytes_add(out, "", 1, &e);
+    has_part(t, (char *)out->at, "%s", BOUNDS[both]);
+    results_free(&r);
+  }
+}
+
 /* Items firstness, given and large by results by hand. onset-4 has q by text_q
  * of any run. */
 static void firstness_text__by_hand(Test *t) {
@@ -787,10 +808,6 @@ static void firstness_text__by_hand(Test *t) {
      "2.00 2.00: 2.00          5.00 5.00: 5.00\n",
      "K bias, *                             2.50\n"},
     {"sinks  reproduced  7000000.000        reproduced  7000000.000\n"}};
-  /* beside a mean, and beside another bound */
-  static const char *const BOUNDS[] = {
-    "wide >25.0: >5.00 times, of at most 2.0: beyond it, but a run is censored",
-    "wide >25.0: 2.50 times, of at most 2.0, not judged: a run is censored"};
   Experiments x;
   Results r;
   Error e = {0};
@@ -820,19 +837,8 @@ static void firstness_text__by_hand(Test *t) {
       has_part(t, text, "%s", SHOWN[i][k]);
     fact(t, !strstr(text, "nan") && !strstr(text, "learned logit"), "%s", text);
   }
-  for (int both = 0; both < 2; both++) {
-    Bytes *out = bytes_of(t);
-    for (int seed = 1; seed <= 3; seed++) {
-      leave_curve(&x, "first-q50-16", seed, both ? 10 : 5, 0.5, 0);
-      leave_curve(&x, "first-q50-wide", seed, 25, 0.5, 0);
-    }
-    results_free(&r);
-    results_load(&r, &x, SCRATCH, "story", &e);
-    firstness_pairs(out, &r, false, &e);
-    bytes_add(out, "", 1, &e);
-    has_part(t, (char *)out->at, "%s", BOUNDS[both]);
-  }
   results_free(&r);
+  pairs_bounds(t, &x);
   experiments_free(&x);
 }
 

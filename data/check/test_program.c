@@ -1215,7 +1215,7 @@ static char *sinks_page(Test *t, const Sinks *s, const Config *c, int rows,
                         bool map) {
   FILE *out = printing();
   if (map)
-    heat_map("alpha", "token 3", s, 3, out);
+    heat_map("alpha", s, c, 3, out);
   else
     sinks_print(s, c, rows, out);
   return printed(t, out);

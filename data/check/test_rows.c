@@ -1090,9 +1090,8 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
       {"dout", a->dout, Q},
       {"dgate", a->dgate, gates},
       {"dqk", a->dqk, Q}, {"dphi", a->dphi, Q},
-      {"df1", a->df1, rows * F},
+      {"df1", a->df1, rows * F}, {"df2", a->df2, rows * F},
       {"dosum", unless(a->dosum, a->dout), rows * D},
-      {"df2", a->df2, rows * F},
       {"slot", a->slot, a->B * H * slot_size(c)},
       {"late_slot", a->late_slot, a->B * H * late_size(c)},
       {"chosen", a->chosen, a->threads * a->N}};

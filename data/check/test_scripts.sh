@@ -13,6 +13,7 @@
 top=$PWD
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' INT TERM
 passed=0 failed=0 skipped=0
 
 # tried NAME STATUS: the command's last line is in $dir/said.
@@ -176,7 +177,7 @@ listed() {
 known() {                                                    # PROGRAM VERB FLAGS ..
   "./$1" help "$2" >"$dir/said" 2>&1
   shift 2
-  for word in "$@"; do grep -q -e "^ *$word\b" "$dir/said" || { echo "no $word" >"$dir/said"; return 1; }; done
+  for word in "$@"; do grep -qE -e "^ *$word( |\$)" "$dir/said" || { echo "no $word" >"$dir/said"; return 1; }; done
 }
 while read -r command; do
   set -- $command

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Small stacks: threads of 128 KiB, as musl gives them, and a main thread of 256 KiB. Every verb does
-# its work there, and a training ends in the same bytes. From the folder that holds the programs:
+# Small stacks: threads of 128 KiB, as musl gives them, and a main thread of 256 KiB. Training,
+# evaluating, generating, dumping, checking, importing and exporting work there, and a training ends
+# in the same bytes. From the folder that holds the programs:
 #   sh data/check/test_stacks.sh          (make sink paper hf bench first; one that is not here is skipped)
 # Ends with "N passed, N failed, N skipped".
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
 passed=0 failed=0 skipped=0
 
 # small KIB COMMAND ..: with stacks of 128 KiB for threads and of KIB for the first.

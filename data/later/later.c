@@ -1255,16 +1255,16 @@ static void late_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
       {&la->kstat, qk ? 2 * own : 0}, {&la->out1, sandwich ? C : 0},
       {&la->out2, sandwich && keeps ? C : 0},
       {&la->n3stat, sandwich ? 2 * rows : 0},
-      {&la->n4stat, sandwich ? 2 * rows : 0}};
-    arena_take(a, room, sizeof room / sizeof *room);
+      {&la->n4stat, sandwich ? 2 * rows : 0}, {0}};
+    arena_take(a, room);
     if (!keeps)
       la->out2 = la->out1;
   } else {
     const Room room[] = {
       {&a->dgate, keeps ? G : 0}, {&a->dqk, keeps && qk ? Q : 0},
       {&a->late_slot, keeps ? slots : 0},
-      {&a->chosen, c->sparse_top ? (idx)a->threads * a->N : 0}};
-    arena_take(a, room, sizeof room / sizeof *room);
+      {&a->chosen, c->sparse_top ? (idx)a->threads * a->N : 0}, {0}};
+    arena_take(a, room);
   }
   MODELS_ROOM(m, a, la, keeps);
 }

@@ -595,6 +595,13 @@ static void long_tabulate(const Model *m, Acts *a, idx N) {
   }
 }
 
+/* Are the keys of `from` tokens turned as a forward of T turns them? */
+static bool long_keeps(const Model *m, int from, int T) {
+  const Config *c = &m->c;
+  const bool was = config_rows(c, from) > c->rope_original;
+  return !if_long(c) || was == (config_rows(c, T) > c->rope_original);
+}
+
 /* The two lists of r / 2 numbers each, checked, and put as floats at `to`,
  * unless that is NULL. */
 static void long_lists(const Facts *f, int r, unsigned char *to) {

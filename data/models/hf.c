@@ -295,6 +295,22 @@ static double multiply_rate(Error *e) {
   return best;
 }
 
+/* What was asked of a model must be what it is, but for --context. */
+static int pace_same(const Settings *s, const Trainer *t, Error *e) {
+  char given[PATH_ROOM], has[PATH_ROOM];
+  for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
+    if (!(o->groups & MODEL) || !s->given[o - OPTIONS] ||
+        !strcmp(o->flag, "context"))
+      continue;
+    option_text(o, s, given, sizeof given);
+    option_text(o, &t->s, has, sizeof has);
+    if (strcmp(given, has))
+      fail(e, 2, "--%s %s: %s has %s. Try: another --out", o->flag, given,
+           s->out, has);
+  }
+  return e->status;
+}
+
 /* hf pace: an evaluation of --batch sequences of --context random tokens, their
  * loss included, by a model that stays in its file --out; that is made first
  * where it is missing. ratio is to a square multiply, and counts the time that
@@ -327,6 +343,8 @@ static int verb_pace(Settings *s, Error *e) {
          "pace: expected --context of at most the model's %d, found %d. Try: "
          "--context %d",
          c->context, T, c->context);
+  else
+    pace_same(s, &t, e);
   double peak = multiply_rate(e);
   if (!e->status && !sinks_create(&x, &t.m, T, B, &s->eps, 1, e) &&
       !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {

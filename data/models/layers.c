@@ -127,10 +127,10 @@ static void models_embed(const Model *m, Acts *a, const int *ids, int T,
   idx b = (rows - a->h0) / (N * C);
   real *e = E == C ? rows : a->embed + b * T * E;
   for (int t = 0; t < T; t++) {
-    if (m->wte.product)
-      stored_row(&m->wte, ids[t], e + t * E);
-    else
+    if (m->wte.w)
       copy(e + t * E, m->wte.w + ids[t] * E, E);
+    else
+      stored_row(&m->wte, ids[t], e + t * E);
   }
   if (c->embed_scale > 0)
     vec_scale(T * E, e, (real)c->embed_scale);

@@ -431,8 +431,8 @@ static void models_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
     {&a->doutp, keeps ? SLICE * narrow : 0},
     {&a->local_cosine, local},
     {&a->local_sine, local},
-    {&a->capped, capped}};
-  arena_take(a, room, sizeof room / sizeof *room);
+    {&a->capped, capped}, {0}};
+  arena_take(a, room);
 }
 
 /* Puts these parts into the seams of a model that has them. */

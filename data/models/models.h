@@ -24,6 +24,7 @@ static void models_tensors(struct Model *m, int l, const struct Tensor *after);
 static bool models_lacks(const struct Model *m, int l, const char *name);
 static void models_room(const struct Model *m, struct Acts *a,
                         struct LayerActs *la, bool keeps);
+static bool long_keeps(const struct Model *m, int from, int T);
 
 #define MODELS_CONFIG \
   int rope_scaling;             /* ROPE_*: stretched angles */ \
@@ -73,5 +74,6 @@ static void models_room(const struct Model *m, struct Acts *a,
 #define MODELS_ROOM(m, a, la, keeps) models_room(m, a, la, keeps)
 #define MORE_OPEN(path, room, t, e) parts_open(path, room, t, e)
 #define MORE_READS(names) links_list(names)
+#define MORE_CACHE(m, from, T) long_keeps(m, from, T)
 
 #endif

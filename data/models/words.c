@@ -1290,7 +1290,9 @@ typedef struct Making {
   bool scored;                 /* merges come of scores */
   bool json;                   /* of a tokenizer.json: its processor decides */
   bool blank;                  /* a space goes before a run, too */
-  bool strips;                 /* some mark takes white space */
+  /* some mark takes white space behind it (1), before it (2), or before it and
+   * is white space itself (4) */
+  int strips;
 } Making;
 
 static void making_free(Making *m) {
@@ -1588,13 +1590,15 @@ static int added_one(Making *m, const Json *j, const JsonValue *x,
   if (sides && both)
     return token_refuse(j, content, "with lstrip or rstrip to be no text",
                         "that it is", e);
-  /* the library drops one that another has taken as white space */
-  if (sides == 3 && !s[strspn(s, " \t\n\v\f\r")])
-    return token_refuse(j, content, "with lstrip and rstrip to be no white "
-                        "space", "that it is", e);
+  m->strips |= sides;
+  if (sides & 2 && !s[strspn(s, " \t\n\v\f\r")])
+    m->strips |= 4;
+  /* the library drops white space that another mark has taken */
+  if ((m->strips & 5) == 5)
+    return refuse(m, "white space as a token with lstrip, beside a token with "
+                  "rstrip", e);
   if (added_spelling(m, j, content, run, text, e))
     return e->status;
-  m->strips = m->strips || sides;
   const int kind = added_kind(m, run, text, both, sides);
   if (!entry_add(m, id, s, content->size, (unsigned char)kind, e))
     m->entry[id].late = late;

@@ -373,8 +373,8 @@ static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
  * One s for a tensor; an input's is all rows that go through together, up to 16
  * sequences. So one massive activation sets the step of all others
  * (2306.12929). Rounded are both factors of every y = x W, the logits' too, by
- * Tensor.product; not the embedding's rows, W_in, phi, nor the products of q,
- * k, v and weights inside attention.
+ * Tensor.product; not the embedding's rows, phi, nor the products of q, k, v
+ * and weights inside attention.
  */
 
 /* Tensor.stored of a matrix that is rounded. */
@@ -512,7 +512,7 @@ typedef struct Stream {
   idx rows, gone;   /* places in use; keys dropped so far */
   bool text;        /* positions are those of the text */
   real *raw;        /* [L,W,K*D] keys unrotated, or NULL */
-  real *cosine, *sine, *sinusoid, *wpe;   /* the tables, from position 0 */
+  real *sinusoid, *wpe;   /* the tables, from position 0 */
 } Stream;
 
 /* Acts.hide: what the model's own window and prefix hide, by the distances that
@@ -539,8 +539,12 @@ static void stream_drop(Stream *s) {
   const idx later = s->rows - s->S - 1;
   const size_t bytes = (size_t)(later * Kw) * sizeof(real);
   for (int l = 0; l < c->layers; l++) {
-    const LayerActs *la = &s->a.layer[l];
+    LayerActs *la = &s->a.layer[l];
     real *raw = s->raw ? s->raw + l * s->W * Kw + at : NULL;
+    if (s->text && la->cosine) {   /* the next row's angle, in its place */
+      la->cosine += c->rotary_dims / 2;
+      la->sine += c->rotary_dims / 2;
+    }
     memmove(la->v + at, la->v + at + Kw, bytes);
     if (!raw) {
       memmove(la->fk + at, la->fk + at + Kw, bytes);
@@ -558,18 +562,13 @@ static void stream_drop(Stream *s) {
   s->gone++;
 }
 
-/* Of the text: the next row, `gone` behind its place, reads its own p
- * and angle, and its distances to the sinks, which no other key uses,
- * are that much larger. */
+/* Of the text: the next row, `gone` behind its place, reads its own p, and its
+ * distances to the sinks, which no other key uses, are that much larger. */
 static void stream_positions(Stream *s) {
   const Config *c = &s->m->c;
-  const idx half = c->rotary_dims / 2, N = s->a.N;
+  const idx N = s->a.N;
   if (!s->text)
     return;
-  for (int l = 0; s->cosine && l < c->layers; l++) {
-    s->a.layer[l].cosine = s->cosine + s->gone * half;
-    s->a.layer[l].sine = s->sine + s->gone * half;
-  }
   if (s->sinusoid)
     s->a.sinusoid = s->sinusoid + s->gone * c->dim;
   if (c->pos == POS_LEARNED)
@@ -657,8 +656,6 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets,
     return e->status;
   a->hide = p->anew ? NULL : stream_hide;
   rows_watch(m);
-  s.cosine = a->cosine;
-  s.sine = a->sine;
   s.sinusoid = a->sinusoid;
   if (W < all && !p->text && !p->anew && a->cosine)
     s.raw = grab(c->layers * W * c->kv_heads * c->head_dim, sizeof(real), e);

@@ -873,14 +873,18 @@ static int told_end(Told *w, Error *e) {
   return e->status;
 }
 
+#ifndef MORE_CACHE
+#define MORE_CACHE(m, from, T) true   /* do cached keys serve? models.h */
+#endif
+
 /* The cache of keys and values. model_forward of one sequence ids [T] whose
  * first `from` tokens went through a before: their keys and values still lie
  * in every block's fk and v. Makes the R rows after them, to the same bits,
- * and returns R: all rows under --plain, where a block does not attend, or
- * from inside a prefix. */
+ * and returns R: all rows under --plain, where a block does not attend, from
+ * inside a prefix, or where keys are turned anew. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T,
                         int from) {
-  bool whole = m->plain || from < m->c.prefix;
+  bool whole = m->plain || from < m->c.prefix || !MORE_CACHE(m, from, T);
   for (int l = 0; l < m->c.layers; l++)
     whole = whole || !block_attends(m, l);
   if (whole)

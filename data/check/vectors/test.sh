@@ -8,6 +8,7 @@
 export PYTHONDONTWRITEBYTECODE=1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' INT TERM
 passed=0 failed=0 skipped=0
 
 # tried NAME STATUS: counts one.
