@@ -483,8 +483,8 @@ static void first_laws(Bytes *out, const Results *r, const Item *item,
   const PairCounts near = firstness_pairs(&line, r, true, e);
   if (near.judged)
     bytes_print(out, e,
-                "- Of %d pairs of rows predicted to lie near each other %d do. "
-                "In %d more a run has no sink; %d is far apart.\n",
+                "- Of %d pairs of rows predicted to lie near each other %d do; "
+                "of %d more, where a run has no sink, %d does not.\n",
                 near.judged, near.judged - near.beyond, near.open,
                 near.open_beyond);
   free(s);
@@ -798,8 +798,8 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "names (2, or k*: `*`); `.`: there is none; `*` behind the "
               "paper's: on proxy scores, ~: second-hand. Spread is the seeds' "
               "standard deviation. The gap is the first row's loss less the "
-              "other's. Claims on windows compare rows that see the same keys. "
-              "Holm corrects verdicts, not the picture's intervals.");
+              "other's. Windows are judged by rows that see the same keys, not "
+              "this alpha. Holm corrects verdicts, not intervals.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,
