@@ -1935,7 +1935,7 @@ static const char *const IDLE[][2] = {
   {"--grammar g --bos --fix-token 2 --tokenizer t --plain", ""},
   {"generate: --grammar g --bos", "without --grammar."},
   {"generate: --bos --tokenizer t", ""}, {"tokenize: --tokenizer b --bos", ""},
-  {"eval: --ablate value1 --seed 3", "isolate or --probe."},
+  {"eval: --seed 3", "isolate or --probe."},
   {"eval: --ablate key1 --seed 3", ""}, {"run: --init torch --steps 2000", ""},
   {"generate: --first-tokens 5 --temperature 0 --seed 3", ""}};
 

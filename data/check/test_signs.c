@@ -578,6 +578,7 @@ static void sink__signs(Test *t) {
     {OF_TEXT_M "--positions cache", "--cache"},
     {OF_TEXT_M "--cache window --positions x", "|text"},
     {OF_TEXT_M "--cache window --sinks 2", "no effect"},
+    {OF_TEXT_M "--cache recompute --positions text", "no effect"},
     {OF_TEXT_M "--steps 3", "not a flag"},
     {OF_TEXT_M "--sinks 1 --cache-size 1 --cache sink+window",
      "must be at least 2"},

@@ -26,8 +26,8 @@ typedef struct HeadMap {
 /* [T7] Does GPT2-XL's sink depend on p_1? Under --replace-position t token 1
  * reads p_t; under --swap-position t token t also reads p_1. The rows of P are
  * edited in place, whether learned or absolute, and `back` puts them back.
- * Without a it only refuses what cannot be, which for several x* includes the
- * authors' form of the metric. */
+ * What cannot be is refused, for several x* the authors' form of the metric
+ * too. */
 static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
                          Error *e) {
   const Config *c = &m->c;
@@ -49,7 +49,7 @@ static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
     return fail(e, 2,
                 "--%s %d: the model reads only %d tokens. Try: a larger --T",
                 flag, t, T);
-  if (!t || !a)
+  if (!t)
     return 0;
   idx C = c->dim, first = c->sink_token;
   real *table = m->wpe.w ? m->wpe.w : a->sinusoid;
@@ -1003,6 +1003,7 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
   const Config *c = &m->c;
   Acts a = {0};
   int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
+  const int t = s->swap_position + s->replace_position;
   if (T > HEAD_MAP)
     T = HEAD_MAP;
   int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
@@ -1010,7 +1011,9 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
   idx size = B * c->heads * N * S;
   real *maps = grab(2 * size, sizeof *maps, e);
   Probe *probe = grab(c->layers, sizeof *probe, e);
-  if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
+  /* the table has row t, too */
+  if (!e->status && B &&
+      !acts_create(&a, m, B, t > T ? t : T, ACTS_ONE, e)) {
     probe[out->layer].metric = maps;
     probe[out->layer].weight = maps + size;
     a.probe = probe;
@@ -1619,10 +1622,8 @@ static const Column SURVEY_COLUMNS[] = {
 
 /* A number of the row by its name; NAN where there is none. */
 static double number_named(const Numbers *row, const char *name) {
-  for (int i = 0; i < row->n; i++)
-    if (!strcmp(row->at[i].name, name))
-      return row->at[i].x;
-  return NAN;
+  const Number *x = number_of(row, name);
+  return x ? x->x : NAN;
 }
 
 /* A copy of a text, for as long as the rows. */
@@ -1633,6 +1634,7 @@ static const char *survey_keep(Survey *v, const char *text, Error *e) {
     v->text = list;
   if (!list || !copied) {
     free(copied);
+    fail(e, 1, "out of memory. Try: fewer models");
     return "";
   }
   return v->text[v->texts++] = strcpy(copied, text);
@@ -1897,20 +1899,19 @@ static double loss_from(const Acts *a, int b, int t, int T) {
       sum += row[t];
       scored++;
     }
-  return scored ? sum / scored : 0;
+  return sum / scored;
 }
 
 static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
+  const int least = c->prefix > 4 ? c->prefix : 4;
   if (s->input != INPUT_NATURAL)
     return fail(e, 2,
                 "--ablate: needs the loss, which only natural input has. Try: "
                 "--input natural");
-  if (s->plain)
+  if (T < least)
     return fail(e, 2,
-                "--ablate: does not work with --plain. Try: without --plain");
-  if (T < 4)
-    return fail(e, 2,
-                "--ablate: needs --T of at least 4, found %d. Try: --T 64", T);
+                "--ablate: needs --T of at least %d, found %d. Try: --T 64",
+                least, T);
   if (s->ablate == ABLATE_KSTAR && !config_column_first(c))
     return fail(e, 2,
                 "--ablate kstar: this model has no extra column and no sink "
@@ -1979,7 +1980,7 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s,
   *out = (Ablated){.what = s->ablate,
                    .last = T / 2,
                    .column = ablated_name(&m->c, star)};
-  if (ablate_check(s, &m->c, T, e) || position_edit(m, NULL, s, T, false, e))
+  if (ablate_check(s, &m->c, T, e))
     return e->status;
   forwards_create(&f, e);
   int batch = evaluation_batch(m, n, T, e);

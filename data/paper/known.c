@@ -575,6 +575,7 @@ static void known_gather(Known *k, int kind, Model *m, Acts *a, int *ids,
       }
     }
   }
+  model_fault(m, e);   /* of the last batch */
 }
 
 /* Mean cosine of rows of one side with those of the next sequences
@@ -681,6 +682,9 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n,
                 "--probe: expected %d to %d sequences of 2 tokens, found %d of "
                 "%d. Try: --n 400 --T 64",
                 PROBE_LEAST, PROBE_MOST, n, T);
+  if (s->input != INPUT_NATURAL)
+    return fail(e, 2,
+                "--probe: works only on natural input. Try: --input natural");
   if (firsts_open(&f, d, &s->data, "probe", e))
     return e->status;
   int *ids = grab((idx)n * (T + 1), sizeof(int), e), *place = NULL, got = 0;

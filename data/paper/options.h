@@ -244,7 +244,8 @@ enum { LOOKS = 1024 };
   {"behind-only", "with --place sandwich", m->place == PLACE_SANDWICH}, \
   {"isolate-blocks", "with --isolate", s->isolate}, \
   {"positions", "with --cache", s->cache[0]}, \
-  {"replace-position swap-position", "without --signs", !s->signs}, \
+  {"replace-position swap-position", "without --signs, --isolate and --probe", \
+   !s->signs && !s->isolate && !s->probe}, \
   {"text grammar tokens ids", "without --domains", !s->domains[0]}, \
   {"grammar tokens end-token first-tokens", "without --ids", !s->ids[0]}, \
   {"input", "without --inputs", !s->inputs}, \
@@ -254,8 +255,8 @@ enum { LOOKS = 1024 };
   {"end-token", "with --tokens", s->data.tokens[0]}, \
   {"tokenizer", "without --tokens", !s->data.tokens[0]}, \
   {"valid", "without --grammar", !s->data.grammar[0]}, \
+  {"valid tokenizer", "without --toy", !s->data.toy}, \
   {"prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain", \
    "without --grammar", strcmp(s->verb, "generate") || !s->data.grammar[0]}, \
-  {"seed", "with --ablate key1|value1-mean|kstar, --isolate or --probe", \
-   strcmp(s->verb, "eval") || s->isolate || s->probe \
-   || (s->ablate && s->ablate != ABLATE_VALUE1)},
+  {"seed", "with --ablate, --isolate or --probe", \
+   strcmp(s->verb, "eval") || s->isolate || s->probe || s->ablate},

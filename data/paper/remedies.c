@@ -194,6 +194,8 @@ static int row_trainer(Trainer *t, const Row *row, const Corpus *corpus,
   *t = (Trainer){0};
   if (!row_settings(&own, row, corpus, 1, s, e) && !trainer_create(t, &own, e))
     steps_seconds(t, why);
+  if (e->status)
+    trainer_free(t);
   return e->status;
 }
 
@@ -223,7 +225,7 @@ static int remedies_cost(const Experiments *x, const Item *item,
       qsort(ratio, ROUNDS, sizeof *ratio, by_size);
     if (why.status)
       fprintf(out, "%-24s %s\n", of->name, why.text);
-    else
+    else if (!e->status)
       fprintf(out, "%-24s %7.2f ms  %5.2f  (%.2f, %.2f)\n", of->name, ms,
               (double)ratio[ROUNDS / 2], (double)ratio[0],
               (double)ratio[ROUNDS - 1]);

@@ -452,7 +452,7 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d,
     r.inputs = k == AND_INPUTS;
     if (evaluate(&seen, m, d, s, n, T, e))
       break;
-    x[k][R_LOSS] = seen.loss;
+    x[k][R_LOSS] = seen.loss > 0 ? seen.loss : NAN;   /* 0: none is scored */
     x[k][R_MORE] = k ? seen.loss - x[0][R_LOSS] : NAN;
     x[k][R_SINK] = sinks_sink(&seen, first, 0);
     x[k][R_ALPHA] = sinks_alpha(&seen, first);
@@ -643,6 +643,9 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets,
                   int n, const Policy *p, idx W, idx S, Error *e) {
   const Config *c = &m->c;
   const idx all = config_rows(c, n), x = all - n;
+  if (n < c->prefix)
+    return fail(e, 2, "--n %d: the model's prefix of %d leaves no token to "
+                "score. Try: --n %d", n, c->prefix, 2 * c->prefix);
   if (stream_fits(p, c, all, W, S, e))
     return e->status;
   W = p->all ? all : at_most(W, all);
@@ -735,6 +738,8 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s,
       idle = "sinks";
     if (s->cache_size && p->all)
       idle = "cache-size";
+    if (text && p->anew)
+      idle = "positions";
     if (same && idle)
       return fail(e, 2, "--%s: has no effect with --cache %s. Try: leave it "
                   "out", idle, s->cache);

@@ -420,7 +420,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     "Tokens *absent* from the text:",
     "The *commonest* tokens:",
     "Neighbours in frequency (second of a q: half rarer, half commoner):",
-    "Of a share of the text, evenly or by frequency:",
+    "Of a share of the text:",
     "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
   int shown = 0;

@@ -438,7 +438,8 @@ static int part_read(Trainer *t, Error *e) {
     return fail(e, is.status, "%.580s, or delete this part of a run", is.text);
   }
   if (!from.m1 || from.m.count != t->m.count ||
-      from.data.source != t->data.source)
+      from.data.source != t->data.source ||
+      from.tokenizer_hash != t->tokenizer_hash)
     fail(e, 1, "%s: expected a part of this run, found another run's. Try: "
          "delete it", t->s.out);
   else {
@@ -499,10 +500,9 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
  * goes on from. */
 static int row_begin(Trainer *t, Result *r, const Experiments *x,
                      const Row *row, const Corpus *corpus, const Settings *s,
-                     Progress *p, Error *e) {
+                     Progress *p, Look *start, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
   Settings now;
-  Look start;
   if (strstr(base->flags, "--grammar "))
     return fail(e, 2, "row %s: expected the text of --corpus, found its own "
                 "--grammar. Try: after=ROW, or a corpus of that grammar",
@@ -513,8 +513,8 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x,
   result_describe(r, x, row, corpus, &t->data);
   if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row)
     return e->status;
-  if (row_train(t, p, &start, base, r, e) ||
-      measure_curves(r, t, p, &start, "curve_", e) ||
+  if (row_train(t, p, start, base, r, e) ||
+      measure_curves(r, t, p, start, "curve_", e) ||
       row_settings(&now, row, corpus, r->seed, s, e))
     return e->status;
   return trainer_restart(t, &now, e);
@@ -529,7 +529,8 @@ static int row_model(Result *r, Progress *p, const Experiments *x,
   Look start = {.loss = NAN, .norm = NAN, .held = NAN};
   double loss = NAN;
   /* A wrong text is told before the row is trained for nothing. */
-  if (!row_begin(&t, r, x, row, corpus, s, p, e) && asks(row, "domains"))
+  if (!row_begin(&t, r, x, row, corpus, s, p, &start, e) &&
+      asks(row, "domains"))
     measure_domains(NULL, &t, x, own_of(s)->texts, e);
   if (!e->status && !part_open(&t, r, row, s, e) &&
       !row_train(&t, p, &start, row, r, e))
@@ -540,7 +541,8 @@ static int row_model(Result *r, Progress *p, const Experiments *x,
     record(r, e, (double)t.step, "steps");
     record(r, e, (double)t.step * tokens_a_step(&t), "tokens");
     record(r, e, (double)t.m.count, "parameters");
-    measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
+    /* "curve_" too where the row that it goes on from diverged */
+    measure_curves(r, &t, p, &start, t.start ? "tune_" : "curve_", e);
     if (!ended && !e->status)
       measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
     if (!e->status && t.s.out[0]) {
