@@ -261,6 +261,7 @@ static void isolate__by_hand(Test *t) {
   Error e = {0};
   const Settings five = {.isolate = 5, .isolate_blocks = 1};
   const Settings six = {.isolate = 6, .isolate_blocks = 1};
+  const Settings both = {.isolate = 6, .isolate_blocks = 2};
   LABS (b, 1, 12, "--window 5", "--window 5 --extra k") {
     const double star = b.n - 1;   /* a row has one key more */
     within(t, isolate_even(&b.m, 12, 2),
@@ -268,6 +269,8 @@ static void isolate__by_hand(Test *t) {
            "even%s", b.flags);
     fact(t, !isolate_check(&five, &b.m, 12, &e), "%s", e.text);
     fact(t, isolate_check(&six, &b.m, 12, fresh(t)) == 2, "row 6");
+    b.m.layer[0].window = 12;   /* of a second block alone: */
+    fact(t, isolate_check(&both, &b.m, 12, fresh(t)) == 2, "block 2");
   }
   Trainer *r = trainer_of(t, "--fix-token 2");
   Firsts first;
