@@ -627,14 +627,8 @@ static bool rows_muon(Lab *b, const Tensor *x, const Step *s, real *first) {
 }
 
 static const RowKind *rows_kind(const Config *c) {
-  if (c->sim == SIM_SOFTPICK)
-    return &SOFTPICK_ROW;
-  if (c->sim == SIM_RECTIFIED)
-    return &RECTIFIED_ROW;
-  if (config_thresholds(c))
-    return &SPARSE_ROW;
-  bool counts = c->sim == SIM_RELU || c->normalizer == NORMALIZER_COUNT;
-  return counts ? &COUNT_ROW : &PAPER_ROW;
+  const RowKind *later = later_row(c);
+  return later ? later : &PAPER_ROW;
 }
 
 static const Oracle ALL_ROWS = {
