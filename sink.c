@@ -1704,12 +1704,6 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
   linear_forward(y, la->fa, &w->w3, rows);
 }
 
-/* Layer.feed: the same for block l. */
-static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
-                         int B, idx N) {
-  ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, B * N);
-}
-
 /* dx [rows,C] is overwritten, from dy and x; a->df1 [rows,F] is dfa first. */
 static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
@@ -1734,6 +1728,12 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
   linear_backward(dx, false, a->df1, x, &w->w1, rows);
   if (gated)
     linear_backward(dx, true, a->df2, x, &w->w2, rows);
+}
+
+/* Layer.feed: ffn_forward in block l. */
+static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
+                         int B, idx N) {
+  ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, B * N);
 }
 
 /* ==========

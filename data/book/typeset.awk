@@ -23,6 +23,7 @@ function scope(s, high,   n) {
   if (!match(s, high ? "^(-|&minus;)?([A-Za-z0-9]+|&[a-z]+;)" : "^([A-Za-z0-9]+[*]?|[*])")) return 0
   n = RLENGTH
   if (high && match(substr(s, n + 1), /^_[A-Za-z0-9*]+/)) n += RLENGTH
+  if (high && substr(s, n + 1) ~ /^[*]([^*A-Za-z0-9 ]|$)/) n++                  # e^z*)
   if (high && substr(s, n + 1, 1) == "(") n += group(substr(s, n + 1))
   return n
 }
@@ -41,7 +42,7 @@ function scripts(s,   out, before, op, n, x) {
     before = substr(s, 1, RSTART - 1); op = substr(s, RSTART, 1)
     s = substr(s, RSTART + (op == "s" ? 4 : 1))
     n = op == "s" ? group(s) : scope(s, op == "^"); x = substr(s, 1, n)
-    if (!n || (op == "_" && !indexed(before, x)) || (op == "s" && before ~ /[A-Za-z_]$/)) {
+    if (!n || (op == "_" && !indexed(out before, x)) || (op == "s" && before ~ /[A-Za-z_]$/)) {
       out = out before (op == "s" ? "sqrt" : op); continue
     }
     s = substr(s, n + 1); x = scripts(inner(x))
@@ -72,7 +73,7 @@ function words(s,   k, out, c) {                           # Greek, signs, sums
   gsub(/&lt;-/, "\\&larr;", s)
   gsub(/-infinity/, "\\&minus;\\&infin;", s); sub(/^-[^-]/, "\\&minus;&", s); sub(/^&minus;-/, "\\&minus;", s)
   gsub(/= -/, "= \\&minus;", s)
-  gsub(/ - /, " \\&minus; ", s)
+  gsub(/ - /, " \\&minus; ", s); gsub(/ -log/, " \\&minus;log", s)
   out = ""
   while (match(s, /(^|[^A-Za-z])sum(_| [|(]?d?[a-z]([_^ |)~]|$))/)) {
     c = RSTART + (substr(s, RSTART, 3) != "sum")
