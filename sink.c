@@ -3781,12 +3781,11 @@ enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 /* Appends a text and a separator. A byte order mark becomes white space. */
 static int text_read(const char *path, Bytes *out, Error *e) {
   size_t before = out->size;
-  if (file_read(path, out, e))
+  if (file_read(path, out, e) || bytes_add(out, "", 0, e))
     return e->status;
   unsigned char *text = out->at + before;
-  size_t n = out->size - before, good = utf8_length(text, n);
-  if (good && memchr(text, 0, good))
-    good = strlen((char *)text);
+  size_t n = out->size - before;
+  size_t good = strnlen((char *)text, utf8_length(text, n));
   if (good < n)
     return fail(e, 1, "%s: expected UTF-8 text, found 0x%02X after %zu bytes. "
                 "Try: iconv -t utf-8 -f latin1, or -f utf-16", path, text[good],
@@ -4024,7 +4023,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   strcpy(d->name, source_name(s));
   positions_parse("random-tokens", s->random_tokens, d->random, 16, e);
   (program->open ? program->open : text_open)(d, s, T, e);
-  d->alike = d->alike || s->from_start;
+  d->alike |= s->from_start;
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
   d->blocks = (idx)d->train.size / (T + 1);
@@ -4207,9 +4206,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
                      int *targets) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; i < blocks; i++) {
-    idx at = i;
-    if (!d->alike)
-      at = i * all / blocks;
+    idx at = d->alike ? i : i * all / blocks;
     block_feed(d, s, FIRST_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
                ids + i * T, targets + i * T);
   }
@@ -6323,7 +6320,7 @@ static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m,
   bool packed = large && m > FEW_ROWS && n >= MANY;
   int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
   idx across = 1, wide = n, high = m, threads = large ? workers() : 1;
-  idx least = m * n + PACKING * (m + n);
+  idx least = INT64_MAX;
   for (idx i = 1; i <= threads; i++) {
     idx x = at_most(n, pieces(pieces(n, i), width) * width);
     idx y = at_most(m, pieces(pieces(m, threads / i), rows) * rows);
@@ -6615,7 +6612,7 @@ static void copy_rows(real *to, idx ldt, const real *from, idx ld, idx N,
     copy(to + j * ldt, from + j * ld, D);
 }
 
-/* This thread's piece of scratch. */
+/* In this thread's scratch. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
   real *at = attention_scratch(a), *z = at + 5 * size + 15;
@@ -6788,8 +6785,7 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
     vec_add(seen, h->dbias + t->lo - i, z + 1);
   *h->dlogit += z[0];
   vec_scale(seen + 1, z, h->root);
-  if (h->scale != 1)
-    vec_scale(seen + 1, w, h->scale);
+  vec_scale(seen + 1, w, h->scale);
   zero(z + 1 + seen, t->n - seen);
   zero(w + 1 + seen, t->n - seen);
 }
@@ -8077,7 +8073,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   for (int i = 0; i < n; i++) {
     const char *to = path[i];
     bool stream = !strcmp(to, "-");
-    bool on = s->resume && (to == s->log || !file_missing(s->out));
+    bool on = s->resume && to != s->csv && to != s->json;
     if (!*to)
       continue;
     if (stream && to != s->csv && to != s->json)
@@ -8128,16 +8124,15 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
           "|q||k|  entropy     mass%s\n", post ? "   pre-LN" : "");
   for (int l = 0; l < s->L; l++) {
     idx row = (idx)l * s->N;
+    double no = s->N > 1 ? 0 : NAN;   /* no angles */
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N),
                      norm_ratio(s->knorm + row, s->N),
-                     norm_ratio(s->vnorm + row, s->N),
+                     norm_ratio(s->vnorm + row, s->N), no, no, no, no,
                      [9] = norm_ratio(s->prenorm + row, s->N)};
     for (int i = 0; i < 6; i++)
       for (int h = l * s->H; h < (l + 1) * s->H; h++)
         is[3 + i] += of_head[i][i < 4 ? 2 * h : h] / s->H;
-    int shown = 1;
-    if (s->attends[l])
-      shown = 9 + post;
+    int shown = s->attends[l] ? 9 + post : 1;
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < shown; i++)
       if (isfinite(is[i]))
@@ -8441,9 +8436,9 @@ static int verb_help(Settings *s, Error *e) {
     if (verb_find(program, v->name) == v)   /* none before it has its name */
       printf("  %-9s %-27s %.*s\n", v->name, v->words,
              (int)strcspn(v->help, "\n"), v->help);
-  printf("\nStart with: %s run. Flags of a verb: %s VERB --help.\nExit "
+  printf("\nStart with: %s %s. Flags of a verb: %s VERB --help.\nExit "
          "status: 0 done, 1 something failed, 2 wrong usage.\n", program->name,
-         program->name);
+         program->verbs->name, program->name);
   return 0;
 }
 

@@ -2264,6 +2264,8 @@ static const Refused OF_PAPER_TOO[] = {
    "/m.ckpt: this command reads or writes it, too"},
   {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2,
    "this command reads or writes it, too"},
+  {"run --quiet --steps 0 --resume --out " SCRATCH "/f --csv " SCRATCH "/i", 1,
+   "/i: already exists and is not replaced. Try: another name, --force"},
   {EVALUATED "--csv=" SCRATCH "/i", 1,
    "Try: another name, --force to replace it"},
   {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2,

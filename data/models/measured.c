@@ -290,7 +290,7 @@ static void check_repeated(Page *p, const Toy *y) {
   if (!(has & EQUAL))
     says(p, "Table 1: the largest alpha_1 of a head, states apart", most);
   else if (most <= 0.3)
-    holds(p, "prop. 1-4: \"no sink\": the largest alpha_1 of a head", most,
+    holds(p, "prop. 1-4: no sink: the largest alpha_1 of a head", most,
           0.3);
   else
     refutes(p, "prop. 1-4, printed: no sink; the largest alpha_1", most, 0.3);

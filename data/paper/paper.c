@@ -101,9 +101,9 @@ static int verb_run_paper(Settings *s, Error *e) {
 }
 
 static const Verb PAPER_VERBS[] = {
+  {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
   {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged",
    verb_item},
-  {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
   {"report", "", GENERAL | OUTPUT | KEPT_RUNS,
    "the whole paper [out/report.html]", verb_report},
   {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM,
