@@ -67,7 +67,9 @@ static void item_head(Bytes *out, const Paper *p, int item, const char *home,
   bytes_print(out, e, "\n\n");
   claims_count(&line, &p->runs, item, e);
   markdown_text(&line, is->title, e);
-  bytes_print(&line, e, " (%s). [All items](%s); `./paper %s%s`, ",
+  bytes_print(&line, e,
+              " (%s). [All items](%s), [terms and columns](../README.md"
+              "#how-to-read-a-page); `./paper %s%s`, ",
               is->reference, home, is->name, corpus_flag(flag, &p->runs));
   bytes_print(&line, e, "%d of %d runs.", done, needed);
   wrapped(out, 0, PAGE, "", &line, e);
@@ -905,7 +907,8 @@ static void corpus_markdown(Bytes *out, const Results *r, Error *e) {
     again = ", and those that were undecided by fewer tokens";
   bytes_print(out, e,
               "# On %s: the headline claims%s\n\n"
-              "[All items](../README.md).\n\n",
+              "[All items](../README.md), [texts and terms](../README.md"
+              "#how-to-read-a-page).\n\n",
               r->corpus, again);
   verdicts_count(out, r, e);
   claims_markdown(out, r, -1, e);

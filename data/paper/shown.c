@@ -562,6 +562,10 @@ static void claim_size(Cell to, const Claim *c, const Judged *j) {
   with_spread(high, j->high, NAN, 3, "");
   if (ranges && strcmp(low, high))
     snprintf(to, CELL, "%.20s to %.20s", low, high);
+  else if (c->kind == CLAIM_ORDERED) {
+    snprintf(low, CELL, "%s", to);
+    snprintf(to, CELL, "tau %.40s", low);
+  }
 }
 
 /* Markdown's table of an item's claims; item -1: of the headline claims and of

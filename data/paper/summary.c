@@ -419,7 +419,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
   static const char *const names[FIRSTS] = {
     "Tokens *absent* from the text:",
     "The *commonest* tokens:",
-    "Neighbours in frequency (second of a q: half rarer, half commoner):",
+    "Neighbours in frequency (of a q the second set: half rarer, half commoner):",
     "Of a share of the text:",
     "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
@@ -535,7 +535,7 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
               "is a bound. ");
   if (done < needed)
     bytes_print(&line, e,
-                "Where tokens are not ordinary %d of %d runs are there.", done,
+                "Of the runs with other than ordinary tokens %d of %d are done.", done,
                 needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,
