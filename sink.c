@@ -3265,8 +3265,8 @@ typedef int TokenizerReader(const unsigned char *bytes, size_t n,
 /* A training's tokens, and how far it has read them. */
 typedef struct Data {
   Tokenizer tokenizer;
-  int vocab;                    /* V */
-  int end, bos, fix;            /* ids that no text has */
+  int vocab;                    /* V: ids are below it, unchecked */
+  int end, bos, fix;            /* ids that no text has; -1: none, not fixed */
   Ids train, held;              /* tokens to train on; held back */
   Ids starts;                   /* where the held documents start in held */
   int random[17];               /* places of random tokens (9.3), a 0 at last */
@@ -4505,7 +4505,7 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
 /* A model and moments that were read stay; else the model is drawn from the
  * seed. */
 static int trainer_ready(Trainer *t, Error *e) {
-  const Train *p = &t->s.train;
+  Train *p = &t->s.train;
   Source *d = &t->s.data;
   Config *c = &t->s.model;
   Model *m = &t->m;
@@ -4513,6 +4513,8 @@ static int trainer_ready(Trainer *t, Error *e) {
   if (data_open(&t->data, d, p->seed, c->context, e))
     return e->status;
   int known = t->data.vocab;
+  if (p->min_lr < 0)
+    p->min_lr = p->lr / 10;
   t->tokenizer_hash = t->data.tokenizer.hash;
   d->first_counts = t->data.first_kept ? t->data.first : NULL;
   strcpy(d->first_own, d->first_tokens);
@@ -5038,9 +5040,9 @@ int model_fault(const Model *m, Error *e) {
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                   const int *targets, int B, int form, Error *e) {
   int C = m->c.dim;
-  if (B > s->batch)
-    return fail(e, 1, "measure: expected at most %d sequences at a time, found "
-                "%d", s->batch, B);
+  if (B > s->batch || B > a->B || s->T > a->T)
+    return fail(e, 1, "measure: %d sequences of %d tokens do not fit. Try: a "
+                "larger Sinks or Acts", B, s->T);
   a->probe = s->probe;                   /* attention then fills the maps */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
@@ -7772,7 +7774,7 @@ static const Program SINK = {.name = "sink", .verbs = VERBS};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
   s->program = s->data.program = &SINK;
-  s->verb = "";
+  s->verb = "train";
   for (const Option *o = OPTIONS; o->flag; o++)
     if (*o->fallback)
       option_set(o, s, o->fallback, false, &(Error){0});
@@ -7943,12 +7945,10 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
       fail(e, 2, "%s: unexpected argument. Try: sink help", word);
   }
   s->n_words = n;
-  if (argv == s->argv && s->train.min_lr < 0)   /* all of the command is read */
-    s->train.min_lr = s->train.lr / 10;
   return e->status;
 }
 
-/* Flags in a string, of a variant, an arm or an experiment's row. */
+/* Flags in a string. settings_refuse_idle finds idle ones, of s->groups. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -8487,7 +8487,7 @@ static bool arithmetic_is_exact(void) {
 }
 
 /* All programs begin here. */
-static int sink_main(const Program *program, int argc, char **argv) {
+int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
   const char *name = argc > 1 ? argv[1] : "help";

@@ -7,8 +7,18 @@
  * w, has w's shape; a backward adds to it.
  *
  * Errors: a function that can fail returns 0 or a status, and fills an Error
- * that only main prints. Status 1: a file, the data, the numbers or a check; 2:
- * wrong usage. */
+ * that begins as {0}; the first one stays. Only main prints it. Status 1: a
+ * file, the data, the numbers or a check; 2: wrong usage.
+ *
+ * A PROGRAM that includes sink.c calls, in this order:
+ *   config_from_flags, which resolves; model_create, all 0; model_init draws
+ *   or checkpoint_load: no data, and gradients only if with_moments
+ *   acts_create: room for B sequences of T tokens; a backward needs ACTS_ALL
+ *   model_zero_grads, model_forward, model_loss of share 1, model_backward
+ *   or sinks_create, sinks_measure .. in that room, sinks_finish once
+ * or settings_default, settings_flags, trainer_create, trainer_step ..; each
+ * _free, harmless on {0} and twice. An id not below V, B or T beyond the room
+ * and another order are not noticed: they crash or give wrong numbers. */
 #ifndef SINK_H
 #define SINK_H
 
@@ -68,7 +78,7 @@ typedef struct Rng {
 /* ---------- 1  Config and variants
  * The first row of an axis, 0, is the default: the paper's but for F1 (sink.c).
  * SIM_EXP is `--sim exp`; SIM_ROWS counts the rows. A companion (data/) adds
- * rows, fields and tensors by the MORE_ macros before it includes sink.c. */
+ * rows, fields and tensors by the MORE_ macros, before sink.c: all, or none. */
 #ifndef MORE_CONFIG
 #define MORE_CONFIG             /* fields of Config */
 #define MORE_NORM               /* of Norm */
@@ -228,8 +238,9 @@ typedef struct RowKind {
 } RowKind;
 
 /* SEAMS: what a companion adds to the paper's decoder or replaces in it.
- * MORE_SETUP fills them in; in ./sink all are NULL but `row`. A number names
- * the section that calls. */
+ * MORE_SETUP fills them in, or a program behind model_create, which calls
+ * tensors and lacks. In ./sink all are NULL but `row`. A number names the
+ * section that calls. Those that get a RowAt run in parallel over b and h. */
 typedef struct Seams {
   const RowKind *row;
   const char *forward_only;     /* the flag of a part without a backward */
@@ -243,7 +254,8 @@ typedef struct Seams {
   void (*embed_backward)(Model *m, Acts *a, const int *ids, int B, int T,
                          const real *dh);
   void (*tables)(const Model *m, Acts *a, idx N);   /* 3.4: rotations, N rows */
-  /* 3.7: scores z [1+n] before sim; y [1+n] is kept for the backward */
+  /* 3.7: scores z [1+n] before sim, -INFINITY where masked, which must stay,
+   * and at z[0] without *; y [1+n] is kept for the backward */
   void (*scores)(const Model *m, const Acts *a, const RowAt *at, idx n, real *z,
                  real *y);
   void (*scores_backward)(Model *m, const Acts *a, const RowAt *at, idx n,
@@ -293,7 +305,7 @@ struct Model {
   Norm normf;                   /* the final norm, absent under post-norm */
   Tensor wcls;                  /* [C,V], absent where it is tied */
   Layer *layer;                 /* [L] */
-  Tensor **all;                 /* [n_tensors] all tensors, in one order */
+  Tensor **all;                 /* [n_tensors] in here: a Model must not move */
   int n_tensors;
   idx count;                    /* numbers in params, tensors end to end */
   real *params, *grads;         /* grads: NULL in a model that only evaluates */
@@ -331,8 +343,8 @@ typedef struct Probe { real *z, *weight, *metric; } Probe;
 enum { SLICE = 160 };           /* rows of logits at a time */
 
 struct Acts {
-  int B, T, N;                  /* room; a forward may use less of it */
-  idx past;                     /* cached rows before a forward's own */
+  int B, T, N;                  /* room; a smaller pass packs by its own B, N */
+  idx past;                     /* cached rows, set by the caller; then B = 1 */
   LayerActs *layer;             /* [L] */
   real *h0;                     /* [B,N,C] H^0 */
   const real *h, *nf;           /* [B,N,C] the stream; its final norm */
@@ -374,7 +386,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 
 enum { EPS_MOST = 12 };         /* most thresholds at a time */
 
-/* What a measurement finds, as means over sequences. */
+/* What a measurement finds: sums over sequences; sinks_finish makes means. */
 typedef struct Sinks {
   int L, H, T, N, S, batch;
   int n;                        /* sequences so far */

@@ -138,8 +138,6 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
   settings_flags(s, flags, GROUPS, e);
   if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
     settings_flags(s, "--grammar " SCRATCH "/tale.grammar", DATA, e);
-  if (s->train.min_lr < 0)
-    s->train.min_lr = s->train.lr / 10;
   return !e->status;
 }
 

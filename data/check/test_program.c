@@ -1968,8 +1968,8 @@ static void settings_refuse_idle__rows(Test *t) {
   }
 }
 
-/* Later flags win, a variant is its flags where it stands, min-lr is lr/10;
- * --flag=value; -h. */
+/* Later flags win, a variant is its flags where it stands; --flag=value; -h. A
+ * Trainer's min-lr is lr/10 where none is given. */
 static void settings_parse__order(Test *t) {
   static const struct {
     const char *flags;
@@ -2001,9 +2001,13 @@ static void settings_parse__order(Test *t) {
   }
   for (int words = 4; words >= 0; words -= 2) {
     fact(t, !parsed(&s, LR, words, TRAIN, &n, fresh(t)), "%s", t->e.text);
-    within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17,
+    within(t, s.train.min_lr, (double[]){-1, -1, 0}[words / 2], 1e-17,
            "%d words", words);
   }
+  Trainer made = {0};
+  if (trainer_made(t, &made, "--schedule cosine"))
+    within(t, made.s.train.min_lr, 1e-3, 1e-17, "min-lr of a Trainer");
+  trainer_free(&made);
   fact(t,
        !parsed(&s, FORMS, 5, MODEL | DATA | OUTPUT | GENERATE, &n, fresh(t)) &&
            s.model.layers == 3 && s.data.bos && !n &&
