@@ -213,7 +213,7 @@ stats:
 # What make made, by its name: out/ may hold models that took hours.
 MADE = sink paper hf bench out/vectors-made out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
     out/test-asan out/test-source $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
-    out/paper-double out/exhaustive out/book.html out/tables out/solve
+    out/paper-double out/exhaustive out/book.html out/tables out/solve out/solve.log
 clean:
 	rm -f $(MADE)
 	rm -rf out/files_float out/files_double out/mutants out/anywhere out/puzzles out/vectors

@@ -1942,7 +1942,8 @@ static void model_loss__direct(Test *t) {
            "with gradients, %s", b.flags);
     for (int i = 0; i < 27; i++) {
       bool scored = i % 9 >= from;
-      fact(t, scored || b.a.loss_row[i] == -1, "loss_row[%d], %s", i, b.flags);
+      fact(t, scored || b.a.loss_row[i] == -1, "loss_row[%d]: not scored, so -1, %s", i,
+           b.flags);
       if (scored)
         sum += b.a.loss_row[i] / (3 * (9 - from));
       else
@@ -2073,9 +2074,9 @@ static void optimizer_step__against_scalar(Test *t) {
       }
       optimizer_step(&s, COUNT, w, g, m, v);
     }
-    within(t, slow_distance(COUNT, w, W), 0, 100 * REAL_EPS, "w, settings %d", k);
-    within(t, slow_distance(COUNT, m, M), 0, 100 * REAL_EPS, "m, settings %d", k);
-    within(t, slow_distance(COUNT, v, U), 0, 400 * REAL_EPS, "v, settings %d", k);
+    within(t, slow_distance(COUNT, w, W), 0, 100 * REAL_EPS, "distance of w, settings %d", k);
+    within(t, slow_distance(COUNT, m, M), 0, 100 * REAL_EPS, "distance of m, settings %d", k);
+    within(t, slow_distance(COUNT, v, U), 0, 400 * REAL_EPS, "distance of v, settings %d", k);
   }
 }
 

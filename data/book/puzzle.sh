@@ -34,13 +34,17 @@ fi
 name=$(name_of "$out/puzzle.c")
 [ -n "$name" ] || refuse "expected /* puzzle NAME: .. */ in line 1 of $out/puzzle.c, found none. Try: put it back"
 $CC -O1 -Wall -Wno-unused -I. -DSINK_DOUBLE "-DPUZZLE=\"$out/puzzle.c\"" data/book/solve.c \
-    -o "$out/solve" -lm || refuse "$out/puzzle.c does not compile" 1
-(ulimit -t 300; exec "$out/solve" --first "${name}__")
+    -o "$out/solve" -lm > "$out/solve.log" 2>&1
+compiled=$?
+head -n 12 "$out/solve.log" >&2   # a brace that is missing makes 4,000 lines
+[ $compiled = 0 ] || refuse "$out/puzzle.c does not compile: all of it is in $out/solve.log" 1
+(ulimit -t 60; exec "$out/solve" --first "${name}__")
 status=$?
 case $status in
 0) next=$(puzzle -v list=1 | awk -v this="$name" 'found { print $1; exit } $1 == this { found = 1 }')
    echo "$name is solved${next:+. The next: mv $out/puzzle.c $out/$name.c && make puzzle N=$next}" ;;
 1) echo "$name is not solved yet: above stands the first statement that does not hold" ;;
-*) echo "$name: the test that follows the last line crashed, or took 300 s (status $status)" ;;
+*) echo "$name: the test after the last line crashed or took 60 s (status $status)." \
+       "Try: make solve CC='cc -g -fsanitize=address'" ;;
 esac
 [ $status = 0 ]

@@ -6,9 +6,10 @@
  * SPDX-License-Identifier: MIT
  *
  * PUZZLE is sink.c with one body to be written (puzzles.txt). The tests NAME__*
- * hold puzzle NAME. Where a puzzle has a gradient, differences come first: they
- * need no other source than its own forward. Numbers by hand and test_sink.c's
- * slow model follow. What `row` or head_scores leaves unset is NaN here. */
+ * hold puzzle NAME. For the gradient of a norm, a row or a block differences
+ * come first: they need no other source than its own forward. For a head numbers
+ * by hand do: they name the line. test_sink.c's slow model follows. What `row`
+ * or head_scores leaves unset is NaN here. */
 #ifndef PUZZLE
 #define PUZZLE "out/puzzle.c"
 #endif
@@ -31,13 +32,16 @@ static void fill(idx n, real *x, double value) {
     x[j] = (real)value;
 }
 
-/* The gradients of labs of these flags, in the plain loops of chapter 3. */
-static void gradients_hold(Test *t, const char *const *flags) {
+/* The gradients of labs of these flags and of `more`, if any, in the plain
+ * loops of chapter 3. */
+static void gradients_hold(Test *t, const char *const *flags,
+                           const char *const *more) {
   Tally y = {0};
-  LABS_OF (b, 2, 6, flags) {
-    b.m.plain = true;
-    check_gradients(t, &y, &b, 1);
-  }
+  for (int i = 0; i < 2 && flags; i++, flags = more)
+    LABS_OF (b, 2, 6, flags) {
+      b.m.plain = true;
+      check_gradients(t, &y, &b, 1);
+    }
   tell_tally(t, &y);
 }
 
@@ -332,17 +336,19 @@ static void row_backward__by_hand(Test *t) {
   const real z[] = {0, (real)log(3)};
   static const struct {
     int sim, normalizer;
-    double deriv[2], dlogz[2];
+    double deriv[2], dlogz[2], Z;
   } ROWS[] = {
-      {SIM_EXP, NORMALIZER_SUM, {0.25, 0.75}, {0.25, 0.75}},
-      {SIM_SIGMOID, NORMALIZER_SUM, {0.2, 0.15}, {0.2, 0.15}},
-      {SIM_SIGMOID, NORMALIZER_ONE, {0.25, 0.1875}, {0, 0}}};
+      {SIM_EXP, NORMALIZER_SUM, {0.25, 0.75}, {0.25, 0.75}, 4.0 / 3},
+      {SIM_SIGMOID, NORMALIZER_SUM, {0.2, 0.15}, {0.2, 0.15}, 1.25 + 1e-8},
+      {SIM_SIGMOID, NORMALIZER_ONE, {0.25, 0.1875}, {0, 0}, 1}};
   EACH (i, ROWS) {
     Weights w;
+    const char *of = SIM_NAMES[ROWS[i].sim];
+    const char *by = Z_NAMES[ROWS[i].normalizer];
     weigh(&w, ROWS[i].sim, ROWS[i].normalizer, 2, z);
+    within(t, (double)w.Z, ROWS[i].Z, 1e-14, "the returned Z, %s over %s", of,
+           by);
     for (int j = 0; j < 2; j++) {
-      const char *of = SIM_NAMES[ROWS[i].sim];
-      const char *by = Z_NAMES[ROWS[i].normalizer];
       within(t, (double)w.deriv[j], ROWS[i].deriv[j], 2e-8,
              "s'/Z of key %d, %s over %s", j, of, by);
       within(t, (double)w.dlogz[j], ROWS[i].dlogz[j], 2e-8,
@@ -364,10 +370,20 @@ static void row_backward__masked(Test *t) {
   }
 }
 
+/* softmax's top stays, and sigmoid's 1e-8 makes 0 of a row of nothing. */
+static void row_backward__large_scores(Test *t) {
+  static const real FAR[] = {1000, 1000}, NONE[] = {-1000, -1000};
+  Weights w;
+  weigh(&w, SIM_EXP, NORMALIZER_SUM, 2, FAR);
+  within(t, (double)w.deriv[0], 0.5, 1e-15, "s'/Z of two scores of 1000, exp");
+  weigh(&w, SIM_SIGMOID, NORMALIZER_SUM, 2, NONE);
+  within(t, (double)w.a[0], 0, 0, "a of two scores of -1000, sigmoid");
+}
+
 /* Rows whose sum is above 1, below -1, and between. */
 static void clamp__differences(Test *t) {
   static const real ROWS[][3] = {{2, 1, (real)0.5},
-                                 {-2, (real)-1.5, 1},
+                                 {-2, (real)-1.5, (real)0.5},
                                  {(real)0.1, (real)-0.3, (real)0.2}};
   EACH (i, ROWS)
     for (int sim = SIM_EXP; sim <= SIM_IDENTITY; sim++)
@@ -414,6 +430,11 @@ static void clamp__of_exp(Test *t) {
     within(t, (double)w.a[1], ROWS[i].a, 1e-15, "a of two scores of %g",
            ROWS[i].z);
   }
+  /* one visible key: Z = e^5, so dlogz = 1 and nothing moves a = 1 */
+  static const real ONE[] = {5, (real)-INFINITY};
+  Weights w;
+  weigh(&w, SIM_EXP, NORMALIZER_CLAMP, 2, ONE);
+  within(t, (double)w.dlogz[0], 1, 1e-15, "dlogz of one visible key, z = 5");
 }
 
 /* ----------
@@ -424,7 +445,7 @@ static const char *const HEADS[] = {
     "--heads 4 --kv-heads 2 --head-dim 4 --pos alibi",
     "--sink-token --prefix 2 --extra k --sim elu --normalizer one", NULL};
 
-static void head__differences(Test *t) { gradients_hold(t, HEADS); }
+static void head__differences(Test *t) { gradients_hold(t, HEADS, NULL); }
 
 /* With q = 0 all scores are 0, and row i is the mean of what it sees: v* and
  * the values up to its own. */
@@ -450,11 +471,14 @@ static void head__as_slow(Test *t) { as_slow(t, HEADS); }
 
 static const char *const NULL_KEYS[] = {
     "--extra k", "--extra kv --pos alibi --prefix 2",
-    "--extra logit --window 3", "--extra zero --pos none",
+    "--extra logit --window 3",
+    "--extra zero --pos none --heads 4 --kv-heads 2 --head-dim 4",
     "--sink-token --extra k --pos t5 --prefix 2", "--pos relative --window 2",
     NULL};
 
-static void null_key__differences(Test *t) { gradients_hold(t, NULL_KEYS); }
+static void null_key__differences(Test *t) {
+  gradients_hold(t, NULL_KEYS, NULL);
+}
 
 /* Two tokens, D = 4, a bias of -1 on the key before:
  *
@@ -462,7 +486,7 @@ static void null_key__differences(Test *t) { gradients_hold(t, NULL_KEYS); }
 static void null_key__by_hand(Test *t) {
   static const real Q[] = {1, 1, 0, 0, 2, 2, 0, 0};
   static const real K[] = {2, 0, 0, 0, 2, 2, 9, 9};
-  static const real STAR[] = {3, 3, 0, 0}, BIAS[] = {-1, 0};
+  static const real STAR[] = {3, 3, 0, 0}, BIAS[] = {-1, 0, 0};
   const double want[2][3] = {{3, 1, -INFINITY}, {6, 1, 4}};
   LABS (b, 1, 2, "--heads 1 --dim 4 --layers 1 --extra k --pos none") {
     Head x = {.N = 2,
@@ -488,8 +512,44 @@ static void null_key__by_hand(Test *t) {
 static void null_key__as_slow(Test *t) { as_slow(t, NULL_KEYS); }
 
 static void head_backward__differences(Test *t) {
-  gradients_hold(t, HEADS);
-  gradients_hold(t, NULL_KEYS);
+  gradients_hold(t, HEADS, NULL_KEYS);
+}
+
+/* 3.7's example beside a null key, with q_2 = 2, 1/sqrt(D) = 1/2, scale 2 and
+ * v* = 1: a = (1/2; 1/8, 3/8), da = (2; 2, -2), delta = 1/2 and
+ * dz = (3/4; 3/16, -15/16). Only row 2 has a do; all gradients start at 1. */
+static void head_backward__by_hand(Test *t) {
+  const real log3 = (real)log(3), log4 = (real)log(4);
+  const real q[] = {0, 2}, k[] = {0, 9, log3, 9}, v[] = {1, 9, -1, 9};
+  const real vstar[] = {1}, dout[] = {0, 1};
+  LABS (b, 1, 2, "--heads 1 --dim 4 --layers 1 --extra kv --pos none") {
+    real dq[] = {1, 1}, dk[] = {1, 1, 1, 1}, dv[] = {1, 1, 1, 1};
+    real dkstar[] = {1}, dvstar[] = {1}, dlogit[] = {1}, dbias[] = {1, 1, 1};
+    static const real BIAS[] = {0, 0};
+    Head x = {.N = 2, .D = 1, .of_q = 1, .of_k = 2, .root = (real)0.5,
+              .scale = 2, .q = q, .k = k, .v = v, .kstar = &log4,
+              .vstar = vstar, .bias = BIAS + 1, .dout = dout, .dq = dq,
+              .dk = dk, .dv = dv,
+              .dkstar = dkstar, .dvstar = dvstar, .dlogit = dlogit,
+              .dbias = dbias + 1};
+    lab_forward(&b);
+    head_backward(&b.m, &b.a, &x);
+    const struct { const char *of; double got, want; } SAYS[] = {
+        {"dv_1 = scale a do, added", (double)dv[0], 1 + 0.25},
+        {"dv_2 = scale a do, added", (double)dv[2], 1 + 0.75},
+        {"dv* = scale a* do, added", (double)*dvstar, 1 + 1},
+        {"dk_1 = dz q / sqrt(D), added", (double)dk[0], 1 + 0.1875},
+        {"dk_2 = dz q / sqrt(D), added", (double)dk[2], 1 - 0.9375},
+        {"dk* = dz* q / sqrt(D), added", (double)*dkstar, 1 + 0.75},
+        {"dq_2 = (sum dz k + dz* k*) / sqrt(D)", (double)dq[1],
+         0.5 * (0.75 * (double)log4 - 0.9375 * (double)log3)},
+        {"dq_1, overwritten", (double)dq[0], 0},
+        {"dlogit = dz*, added", (double)*dlogit, 1 + 0.75},
+        {"dbias of distance 1, added", (double)dbias[0], 1 + 0.1875},
+        {"dbias of distance 0, added", (double)dbias[1], 1 - 0.9375}};
+    EACH (i, SAYS)
+      within(t, SAYS[i].got, SAYS[i].want, 1e-14, "%s", SAYS[i].of);
+  }
 }
 
 /* The first row of a softmax sees one key, with a weight of 1 whatever its
@@ -517,7 +577,9 @@ static const char *const POSTS[] = {
     "--place post", "--place post --norm layer --act relu --linear-bias",
     "--place post --extra k --layers 1", NULL};
 
-static void block_backward__differences(Test *t) { gradients_hold(t, POSTS); }
+static void block_backward__differences(Test *t) {
+  gradients_hold(t, POSTS, NULL);
+}
 
 /* Without MHSA and FFN a block is y = n2(n1(x)). At x = (3, 4) that is
  * n1(x), whose backward is norm_backward's number by hand. A second backward
@@ -550,7 +612,7 @@ static void block_backward__by_hand(Test *t) {
 static void loss__differences(Test *t) {
   static const char *const FLAGS[] = {
       "", "--prefix 3", "--sink-token --prefix 2 --tied", NULL};
-  gradients_hold(t, FLAGS);
+  gradients_hold(t, FLAGS, NULL);
 }
 
 /* Logits of 0 know nothing: the loss is ln V, V = 11, and dy = 1/V - 1[target]
@@ -559,6 +621,24 @@ static void loss__by_hand(Test *t) {
   LABS (b, 1, 5, "", "--prefix 3", "--sink-token") {
     lab_fill(&b, "wcls", 0);
     within(t, lab_loss(&b), log(11), 1e-14, "the loss, %s", b.flags);
+  }
+}
+
+/* A second backward finds another's gradient in a->dh. Rows that are not scored
+ * have 0 there all the same, and half the share is half the gradient. */
+static void loss__again(Test *t) {
+  LABS (b, 2, 5, "--prefix 3 --sink-token") {
+    const idx n = 2 * 6 * b.m.c.dim;
+    lab_forward(&b);
+    model_loss(&b.m, &b.a, b.targets, 2, 5, 1);
+    real *dh = reals_of(t, n);
+    copy(dh, b.a.dh, n);
+    vec_scale(n, dh, (real)0.5);
+    fill(n, b.a.dh, 1);
+    model_loss(&b.m, &b.a, b.targets, 2, 5, 0.5);
+    for (idx j = 0; j < n; j++)
+      within(t, (double)b.a.dh[j], (double)dh[j], 1e-15,
+             "dh of row %d at half the share", (int)(j / b.m.c.dim % 6));
   }
 }
 
@@ -572,6 +652,23 @@ static void alpha__by_hand(Test *t) {
   for (int k = 0; k < 3; k++)
     within(t, sink_alpha(&c, 3, METRIC_REAL, MAP, k), WANT[k], 1e-15,
            "alpha_%d", k + 1);
+  /* in a prefix row 1 sees token 2: the paper's alpha_2 leaves it out */
+  static const real AHEAD[] = {(real)0.6, (real)0.4, 0,
+                               (real)0.8, (real)0.2, 0,
+                               (real)0.6, (real)0.2, (real)0.2};
+  within(t, sink_alpha(&c, 3, METRIC_REAL, AHEAD, 1), 0.2, 1e-15,
+         "alpha_2 where row 1 sees token 2");
+  within(t, sink_alpha(&c, 3, METRIC_PLUS1, AHEAD, 1), 0.4, 1e-15,
+         "the same, plus1");
+  /* x*, 1, 2 in rows and columns: x*'s row sees the prefix; plus1 sums it */
+  static const real SINK[] = {(real)0.5, (real)0.3, (real)0.2,
+                              (real)0.6, (real)0.4, 0,
+                              (real)0.5, (real)0.3, (real)0.2};
+  static const double ALL[] = {1.6 / 3, 0.5, 0.4};
+  const Config x = config_of(t, "--sink-token --prefix 2");
+  for (int j = 0; j < 3; j++)
+    within(t, sink_alpha(&x, 2, METRIC_PLUS1, SINK, j), ALL[j], 1e-15,
+           "plus1 of column %d, beside x*", j);
 }
 
 static const TestEntry TESTS[] = {
@@ -581,13 +678,15 @@ static const TestEntry TESTS[] = {
     RUNS(rotate__relative), RUNS(softmax__by_hand),
     RUNS(softmax__sums_to_one), RUNS(softmax__large_scores),
     RUNS(row_backward__differences), RUNS(row_backward__by_hand),
-    RUNS(row_backward__masked), RUNS(clamp__differences), RUNS(clamp__by_hand),
-    RUNS(clamp__up_to_one), RUNS(clamp__of_exp), RUNS(null_key__differences),
-    RUNS(null_key__by_hand), RUNS(null_key__as_slow), RUNS(head__differences),
-    RUNS(head__by_hand), RUNS(head__as_slow), RUNS(head_backward__differences),
+    RUNS(row_backward__masked), RUNS(row_backward__large_scores),
+    RUNS(clamp__differences), RUNS(clamp__by_hand),
+    RUNS(clamp__up_to_one), RUNS(clamp__of_exp), RUNS(null_key__by_hand),
+    RUNS(null_key__differences), RUNS(null_key__as_slow), RUNS(head__by_hand),
+    RUNS(head__differences), RUNS(head__as_slow), RUNS(head_backward__by_hand),
+    RUNS(head_backward__differences),
     RUNS(head_backward__first_row), RUNS(head_backward__as_tiles),
     RUNS(block_backward__differences), RUNS(block_backward__by_hand),
-    RUNS(loss__differences), RUNS(loss__by_hand),
+    RUNS(loss__differences), RUNS(loss__by_hand), RUNS(loss__again),
     {"loss__direct", model_loss__direct}, {"loss__slices", model_loss__slices},
     {"loss__extremes", model_loss__extremes},
     {"adamw__by_hand", optimizer_step__by_hand},

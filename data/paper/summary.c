@@ -535,8 +535,8 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
               "is a bound. ");
   if (done < needed)
     bytes_print(&line, e,
-                "Of the runs with other than ordinary tokens %d of %d are done.", done,
-                needed);
+                "Of the runs with other than ordinary tokens %d of %d are "
+                "done.", done, needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,
               "![Tokens until a sink, over q: absent, common and ordinary "
