@@ -661,13 +661,13 @@ static void alpha__by_hand(Test *t) {
   within(t, sink_alpha(&c, 3, METRIC_PLUS1, AHEAD, 1), 0.4, 1e-15,
          "the same, plus1");
   /* x*, 1, 2 in rows and columns: x*'s row sees the prefix; plus1 sums it */
-  static const real SINK[] = {(real)0.5, (real)0.3, (real)0.2,
+  static const real BESIDE[] = {(real)0.5, (real)0.3, (real)0.2,
                               (real)0.6, (real)0.4, 0,
                               (real)0.5, (real)0.3, (real)0.2};
   static const double ALL[] = {1.6 / 3, 0.5, 0.4};
   const Config x = config_of(t, "--sink-token --prefix 2");
   for (int j = 0; j < 3; j++)
-    within(t, sink_alpha(&x, 2, METRIC_PLUS1, SINK, j), ALL[j], 1e-15,
+    within(t, sink_alpha(&x, 2, METRIC_PLUS1, BESIDE, j), ALL[j], 1e-15,
            "plus1 of column %d, beside x*", j);
 }
 
