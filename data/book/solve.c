@@ -662,8 +662,8 @@ static void alpha__by_hand(Test *t) {
          "the same, plus1");
   /* x*, 1, 2 in rows and columns: x*'s row sees the prefix; plus1 sums it */
   static const real BESIDE[] = {(real)0.5, (real)0.3, (real)0.2,
-                              (real)0.6, (real)0.4, 0,
-                              (real)0.5, (real)0.3, (real)0.2};
+                                (real)0.6, (real)0.4, 0,
+                                (real)0.5, (real)0.3, (real)0.2};
   static const double ALL[] = {1.6 / 3, 0.5, 0.4};
   const Config x = config_of(t, "--sink-token --prefix 2");
   for (int j = 0; j < 3; j++)
