@@ -3788,8 +3788,8 @@ static int text_read(const char *path, Bytes *out, Error *e) {
   size_t good = strnlen((char *)text, utf8_length(text, n));
   if (good < n)
     return fail(e, 1, "%s: expected UTF-8 text, found 0x%02X after %zu bytes. "
-                "Try: iconv -t utf-8 -f latin1, or -f utf-16", path, text[good],
-                good);
+                "Try: another file, or iconv -t utf-8 -f latin1, or -f utf-16",
+                path, text[good], good);
   if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3))
     memset(text, ' ', 3);
   return bytes_print(out, e, DOCUMENT_END);
@@ -3887,8 +3887,7 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* Fills d->read: how much is held; in an evaluation (T = 0) also whose it
- * is. */
+/* Fills d->read: how much is held; in an evaluation (T = 0) also whose. */
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
   const char *whose = "; not the model's own";
@@ -3918,8 +3917,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
-  size_t at = last.to - unit * (size_t)(n * share);
-  while (unit == 1 && at < last.to && !isspace(all->at[at]))
+  size_t at = last.to - unit * (size_t)(n * share), half = (at + last.to) / 2;
+  while (unit == 1 && at < half && !isspace(all->at[at]))
     at++;
   return at;
 }
@@ -4073,7 +4072,7 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, else 1, and in the places of random tokens: ids
  *                        drawn once for a block by data/text/first.c
- * For the metric random tokens come with --first-tokens alone. */
+ * Random tokens come last, and for the metric with --first-tokens alone. */
 
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
@@ -4552,7 +4551,7 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               : "eval --tokens FILE, as it had no tokenizer");
 }
 
-/* Warns, whatever the size, that small models have formed no sink under rotary
+/* Warns that small models have formed no sink under rotary
  * positions on a text's own first tokens. */
 static void warn_no_sink(const Trainer *t) {
   const Config *c = &t->m.c;
@@ -5614,13 +5613,12 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   char text[32];
-  int n = 0;   /* sequences, in an arm that did not diverge */
+  int n = 0;   /* sequences: 0 of an arm that diverged */
   fprintf(out, "\n%-8s", "");
   for (int k = 0; k < ROW; k++)
     fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
   for (int i = 0; i < ARMS; i++) {
-    if (o[i].s.n)
-      n = o[i].s.n;
+    n |= o[i].s.n;
     fprintf(out, "\n%-8s", o[i].name);
     for (int k = 0; k < ROW; k++)
       fprintf(out, " %*s", ROW_COLUMNS[k].width,
@@ -7451,7 +7449,7 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Cores that are free, by Linux's count of running threads. Ours, asleep, are
+/* Free cores, by Linux's count of running threads. Ours, asleep, are
  * not in it: so a loop wakes them, and for up to 1 ms waits for others to end,
  * unless fewer than two cores are free even without ours. */
 int free_cores(int own) {
@@ -7942,7 +7940,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
     else if (n < WORDS_MOST)
       s->words[n++] = word;
     else
-      fail(e, 2, "%s: unexpected argument. Try: sink help", word);
+      fail(e, 2, "%s: too many words. Try: a folder", word);
   }
   s->n_words = n;
   return e->status;
@@ -8213,7 +8211,7 @@ static int verb_train(Settings *s, Error *e) {
 }
 
 /* A loaded model's settings of model, training and data need no repeating; the
- * command line is read again on top of them. */
+ * command line is read on top of them. */
 static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;
@@ -8261,7 +8259,7 @@ static int eval_data_open(Settings *s, Trainer *t, const char *path, Error *e) {
     return e->status;
   if (own && t->data.source != s->data.own)
     return fail(e, 1, "%s: its text, %s, is missing or has changed. Try: "
-                "--text FILE, or ./paper for a grammar", path,
+                "--text FILE, or ./paper with --grammar or --tokens", path,
                 s->data.own_name);
   if (s->data.tokens[0])   /* a file of ids, below the model's --vocab */
     return 0;

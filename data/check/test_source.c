@@ -163,7 +163,7 @@ static void paper__tokenize(Test *t) {
          "another text comes back");
   }
   file_write(SCRATCH "/bom", "\xef\xbb\xbf", 3, &t->e);
-  sink_fails(t, "tokenize encode a b", 2, "expected train, encode or decode");
+  sink_fails(t, "tokenize encode a b", 2, "expected one file, found 2");
   answers(t, PROGRAM, "tokenize encode " SCRATCH "/bom", 0,
           "242 190 194\n|paper: " SCRATCH "/bom:");
   bytes_free(&text);

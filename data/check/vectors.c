@@ -74,7 +74,7 @@ static const Operator OPERATORS[] = {
    "a_j = z_j / max(|sum_j z_j|, 1)"},
   {"softpick", "--sim softpick", "", false, false, 0, 0, 0,
    "a_j = max(u_j, 0) / (sum_j |u_j| + 1e-8), u_j = e^(z_j-m) - e^-m, "
-   "m = max(0, max_j z_j)"},
+   "m = max(0, max_j z_j), a constant in the backward"},
   {"gate", "--gate head", " gate ", true, false, 0, 0, 0,
    "softmax, then o_i / (1 + e^-gate[b,h,i])"},
   {"soft-cap", "--extra logit --soft-cap 2", " sink ", true, false, 0, 0, 0,

@@ -100,8 +100,8 @@ static void run_compare(const char *path, const Result *r, const Bytes *text,
          path, old->build, r->build);
   else
     fail(e, 1,
-         "%s: expected the same bytes, found others. Try: the #command that it "
-         "holds, with the same --texts, or delete the file and run it again",
+         "%s: expected the same bytes, found others. Try: --verify with all of "
+         "its texts in --texts, or delete the file and run it again",
          path);
 }
 
@@ -251,8 +251,8 @@ static int runs_train(const Command *q, Error *e) {
        !e->status && run_next(q, &row, &seed, &there);) {
     if (there < 0)
       fprintf(stderr,
-              "paper: %s seed %d: its row or text has changed: running it "
-              "again\n",
+              "paper: %s seed %d: its row or text has changed, or its file is "
+              "damaged: running it again\n",
               q->x.row[row].name, seed);
     if (there != 1)
       run_do(q, row, seed, false, e);

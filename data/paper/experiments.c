@@ -45,19 +45,21 @@ static const Own *own_of(const Settings *s) {
  *                                  headline claims' rows M where the corpus is
  *                                  the first one or of times N
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the
- *                                  hash64 of its bytes
+ *                                  hash64 of its bytes, which a run with a
+ *                                  wrong one prints; with 0 any text will do,
+ *                                  and a changed one voids nothing
  *   corpus NAME FILE HASH times N  the same, where every row reads N times its
  *                                  steps and data
  *   corpus NAME FILE.grammar [HASH]   a grammar of data/text
- *   domain NAME FILE [HASH]        a text or grammar to measure on, not to
- *                                  train on
+ *   domain NAME FILE HASH          a text to measure on, not to train on; of
+ *                                  a grammar the hash may be left out
  *   recipe NAME [RECIPE] FLAGS     flags to start from
  *   item NAME REFERENCE: TITLE     a table or figure; what follows is of it
  *   note TEXT                      what a reader of the item must know
  *   columns MEASURE ..             which numbers the paper prints for the
  *                                  item's rows
  *   picture KIND WORD ..           what the page draws of the item; the kinds
- *                                  are in 7
+ *                                  are in PICTURES, below
  *   row NAME RECIPE FLAGS | NUMBER ..
  *                                  a row, trained once for every seed
  *   row NAME | NUMBER ..           a row that stands in another item, shown in
@@ -81,10 +83,11 @@ static const Own *own_of(const Settings *s) {
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one
  * more measurement (+onset, +until, +rise, +known: onset.c; +signs, +cache:
- * remedies.c), and after=ROW goes on from that row's model, with these flags on
- * top of its own. A paper's number is -, where training failed there, or .
- * where none is printed, or a number, which a * may follow (measured on proxy
- * scores) and a ~ precede (second-hand: our copy has lost it).
+ * remedies.c), and after=ROW goes on from that row's model and keeps it: these
+ * flags are of the training, the data and the context. A paper's number is -,
+ * where training failed there, or . where none is printed, or a number, which a
+ * * may follow (measured on proxy scores) and a ~ precede (second-hand: our
+ * copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/paper/experiments.txt"
 /* The WORDs that may follow a +. */
@@ -818,6 +821,8 @@ static const char BY_TOY[] = "made by the toy";   /* #data of a toy */
 
 static int result_add(Result *r, const char *name, const double *x, int n,
                       Error *e) {
+  if (!n)                      /* no line of a file is without a number */
+    return e->status;
   List *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
   if (list)
     r->list = list;

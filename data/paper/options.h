@@ -187,14 +187,15 @@ enum { LOOKS = 1024 };
   NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "", \
        "a grammar, expanded endlessly"), \
   NAME("tokens", DATA, data.tokens, "", \
-       "16-bit ids as of llm.c or nanoGPT; folder; -"), \
+       "ids as of llm.c, nanoGPT or NumPy; folder; -"), \
   WHOLE("end-token", DATA, data.end_token, "50256", 0, 1.6e7, \
         "ends a document of --tokens"), \
   STRING("first-tokens", DATA | GENERATE, data.first_tokens, "N", \
          "or one of N|text|other|natural, N[^X][:SET] (Table 10)"),
 
 #define DRAW_OPTIONS \
-  STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"), \
+  STRING("prompt", GENERATE, prompt, "TEXT", \
+         "how the text begins: at most 511 bytes"), \
   WHOLE("seed", GENERATE, train.seed, "0", 0, INT32_MAX, \
         "of random numbers"), \
   WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7, "tokens [100]"), \
@@ -249,7 +250,8 @@ enum { LOOKS = 1024 };
   {"text grammar tokens ids", "without --domains", !s->domains[0]}, \
   {"grammar tokens end-token first-tokens", "without --ids", !s->ids[0]}, \
   {"input", "without --inputs", !s->inputs}, \
-  {"tokenizer bos", "without --out", strcmp(s->verb, "tokenize") || !s->out[0]}, \
+  {"tokenizer bos", "with tokenize encode or decode", \
+   strcmp(s->verb, "tokenize") || !s->out[0]}, \
   {"T", "without --lengths", !s->lengths[0]}, \
   {"top-k top-p", "with --temperature", s->temperature > 0}, \
   {"end-token", "with --tokens", s->data.tokens[0]}, \

@@ -113,7 +113,8 @@ static const Verb PAPER_VERBS[] = {
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", grammar_generate},
   PAGED_VERBS(verb_run_paper, verb_eval_paper),
-  {"readme", "", KEPT_RUNS, "the pages of " RESULTS_FOLDER, verb_readme},
+  {"readme", "", KEPT_RUNS, "writes the pages of " RESULTS_FOLDER " anew",
+   verb_readme},
   SINK_VERBS {0}
 };
 
@@ -122,7 +123,7 @@ int main(int argc, char **argv) {
   const Program paper = {.name = "paper",
                          .verbs = PAPER_VERBS,
                          .checks = MORE_CHECKS,
-                         .other = PAPER_VERBS,
+                         .other = PAPER_VERBS + 1,   /* ITEM */
                          .page = run_page,
                          .watch = film_watch,
                          .start = trainer_start,

@@ -89,7 +89,7 @@ static void rules_markdown(Bytes *out, const Paper *p, int item, Error *e) {
     if (c->headline)
       standing = ", headline";
     else if (!claim_here(&p->runs, c))
-      standing = ", not counted here";
+      standing = ", not in this text's total";
     if (!told++)
       bytes_print(out, e,
                   "\n<details><summary>Rules, intervals and p, as the "

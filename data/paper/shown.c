@@ -421,7 +421,7 @@ static bool claim_here(const Results *r, const Claim *c) {
 /* How a claim counts on this corpus, behind its reference. */
 static const char *claim_standing(const Results *r, const Claim *c) {
   if (!claim_here(r, c))
-    return "; not counted here";
+    return "; not in this text's total";
   if (c->headline)
     return "; headline";
   return c->twice && r->times > 1 ? "; second look" : "";

@@ -35,8 +35,8 @@ static int corpus_check(const Corpus *c, const char *texts, const Data *d,
                 EXPERIMENTS_FILE, c->file, (unsigned long long)c->hash,
                 (unsigned long long)d->source);
   return fail(e, 1, "%s/%s: expected the text with hash %016llx, found "
-              "%016llx. Try: the text of data/results/pages/judged.md, or "
-              "--corpus of a grammar", texts, c->file,
+              "%016llx. Try: the text of data/results/pages/judged.md, or for "
+              "one of your own that hash in " EXPERIMENTS_FILE, texts, c->file,
               (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
@@ -496,13 +496,32 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
   return e->status;
 }
 
+/* A row that goes on keeps the model of the one above: a flag of the model that
+ * it gives must say the same. The context alone may differ. */
+static int row_keeps(const Settings *was, const Settings *s, const Row *row,
+                     const Row *base, Error *e) {
+  char old[PATH_ROOM], new[PATH_ROOM];
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    if (!(o->groups & MODEL) || !s->given[o - OPTIONS] ||
+        !strcmp(o->flag, "context"))
+      continue;
+    option_text(o, was, old, sizeof old);
+    option_text(o, s, new, sizeof new);
+    if (strcmp(old, new))
+      return fail(e, 2, "row %s: --%s %s: %s has %s, and after= keeps its "
+                  "model. Try: leave it out",
+                  row->name, o->flag, new, base->name, *old ? old : "none");
+  }
+  return e->status;
+}
+
 /* A trainer at the row's first step: new, or with the parameters of the row it
  * goes on from. */
 static int row_begin(Trainer *t, Result *r, const Experiments *x,
                      const Row *row, const Corpus *corpus, const Settings *s,
                      Progress *p, Look *start, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
-  Settings now;
+  Settings now, next;
   if (strstr(base->flags, "--grammar "))
     return fail(e, 2, "row %s: expected the text of --corpus, found its own "
                 "--grammar. Try: after=ROW, or a corpus of that grammar",
@@ -513,11 +532,12 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x,
   result_describe(r, x, row, corpus, &t->data);
   if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row)
     return e->status;
-  if (row_train(t, p, start, base, r, e) ||
-      measure_curves(r, t, p, start, "curve_", e) ||
-      row_settings(&now, row, corpus, r->seed, s, e))
+  if (row_settings(&next, row, corpus, r->seed, s, e) ||
+      row_keeps(&t->s, &next, row, base, e) ||
+      row_train(t, p, start, base, r, e) ||
+      measure_curves(r, t, p, start, "curve_", e))
     return e->status;
-  return trainer_restart(t, &now, e);
+  return trainer_restart(t, &next, e);
 }
 
 /* Trains a model of the language and measures it. A training that

@@ -627,7 +627,7 @@ static int result_there(const Experiments *x, int row, const char *folder,
   RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
   result_free(&r);
   bytes_free(&notes);
-  if (state == RUN_VOID)
+  if (state == RUN_VOID || state == RUN_DAMAGED)
     return -1;
   return state == RUN_HELD || state == RUN_DIVERGED;
 }

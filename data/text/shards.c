@@ -123,13 +123,17 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name,
       (n - x.start) / (size_t)x.width != x.count)
     return fail(e, 1, "%s: expected ids of 2 bytes each (after a header of "
                 "llm.c or NumPy, as many as it says), found %zu bytes. Try: a "
-                "whole file of one dimension", name, n);
+                "whole file of one dimension, in NumPy of type <u2 or <u4",
+                name, n);
   for (size_t at = x.start; at < n && !e->status; at += (size_t)x.width) {
-    uint64_t id = number_at(bytes + at, x.width);
+    uint64_t id = number_at(bytes + at, x.width), largest = id;
     char larger[40] = "another file";
     if (id >= (uint64_t)below) {
-      if (id < SHARD_IDS)
-        snprintf(larger, sizeof larger, "--vocab %d", (int)id + 3);
+      for (size_t next = at; next < n; next += (size_t)x.width)
+        if (number_at(bytes + next, x.width) > largest)
+          largest = number_at(bytes + next, x.width);
+      if (largest < SHARD_IDS)
+        snprintf(larger, sizeof larger, "--vocab %d", (int)largest + 3);
       return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. "
                   "Try: %s", name, below, (unsigned long long)id,
                   (at - x.start) / (size_t)x.width, larger);
@@ -190,6 +194,10 @@ static int tokens_open(Data *d, const Source *s, int T, Error *e) {
   d->bos = d->vocab - 2;
   d->fix = d->vocab - 1;
   int below = s->bos || s->fix_token ? d->bos : d->vocab;
+  if (d->end >= below && s->vocab)
+    return fail(e, 2, "--end-token %d: expected an id below %d. Try: "
+                "--end-token N, the id that ends your documents", d->end,
+                below);
   if (d->end >= below)
     return fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab "
                 "%d", d->end, below, d->end + 3);

@@ -721,7 +721,12 @@ static int grammar_load(Grammar *g, uint64_t *hash, const char *name,
   Bytes text = {0};
   *g = (Grammar){0};
   if (!lines_read(path, &text, e)) {
-    grammar_read(g, text.at, text.size, path, e);
+    size_t good = utf8_length(text.at, text.size);
+    if (good < text.size)
+      fail(e, 1, "%s: expected UTF-8 text, found 0x%02X after %zu bytes. Try: "
+           "iconv -t utf-8 -f latin1", path, text.at[good], good);
+    else
+      grammar_read(g, text.at, text.size, path, e);
     *hash = hash64(0, text.at, text.size);
   }
   bytes_free(&text);

@@ -220,13 +220,14 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   return e->status;
 }
 
-/* ---- 4  tokenize train FILE .. --out FILE --- */
+/* ---- 4  tokenize train FILE|FOLDER .. --out FILE --- */
 
 static int vocabulary_train(Settings *s, Error *e) {
   enum { TOLD_BYTES = 8000000 };   /* of --grammar */
   Tokenizer t = {0};
-  Bytes in = {0};
+  Bytes in = {0}, names = {0};
   const int n = s->n_words;
+  size_t ends = 0;   /* text_read adds one to each text */
   if (n < 2 && !s->data.grammar[0])
     return fail(e, 2, "tokenize train: expected texts or --grammar FILE. %s",
                 HINT);
@@ -235,12 +236,16 @@ static int vocabulary_train(Settings *s, Error *e) {
   if (outputs_ready(s, (const char *[]){s->out}, 1, e))
     return e->status;
   for (int i = 1; i < n && !e->status; i++)
-    text_read(s->words[i], &in, e);
+    files_list(s->words[i], &names, e);
+  for (size_t at = 0; at < names.size && !e->status;
+       at += strlen((char *)names.at + at) + 1) {
+    text_read((char *)names.at + at, &in, e);
+    ends += strlen(DOCUMENT_END);
+  }
+  bytes_free(&names);
   if (s->data.grammar[0])
     grammar_documents(s, 1, TOLD_BYTES, &in, e);
   int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-  /* text_read adds one to each text */
-  size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);
   if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e) &&
       !tokenizer_save(s->out, &t, e))
     printf("vocabulary=%d text=%zu out=%s\n", t.vocab, in.size - ends, s->out);
@@ -283,8 +288,12 @@ static int verb_tokenize(Settings *s, Error *e) {
   const char *what = s->words[0] ? s->words[0] : "";
   const char *path = s->n_words > 1 ? s->words[1] : "-";
   bool encode = !strcmp(what, "encode");
-  if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
-    fail(e, 2, "tokenize %s: expected train, encode or decode. %s", what, HINT);
+  if (!encode && strcmp(what, "decode"))
+    fail(e, 2, "tokenize: expected train, encode or decode, found '%s'. %s",
+         what, HINT);
+  else if (s->n_words > 2)
+    fail(e, 2, "tokenize %s: expected one file, found %d. Try: one at a time, "
+         "or - for standard input", what, s->n_words - 1);
   else if (!data_open_tokenizer(d, &s->data, e) &&
            !first_open(d, &s->data, 0, e) && !file_read(path, &w.in, e)) {
     if (encode)
@@ -301,8 +310,11 @@ static int vocabulary_tokenize(Settings *s, Error *e) {
     return e->status;
   if (train)
     return vocabulary_train(s, e);
-  if (s->out[0] || s->force)
-    return fail(e, 2, "--%s: has an effect only with tokenize train. Try: "
-                "leave it out", s->out[0] ? "out" : "force");
+  if (s->out[0])
+    return fail(e, 2, "--out: has an effect only with tokenize train. Try: "
+                "> %s", s->out);
+  if (s->force || s->model.vocab || s->data.grammar[0])
+    return fail(e, 2, "--vocab, --grammar, --force: have an effect only with "
+                "tokenize train. Try: leave them out");
   return verb_tokenize(s, e);
 }

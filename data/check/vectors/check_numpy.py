@@ -5,7 +5,7 @@
 FILE defines kernel(c): of the case c (README.md) it returns a dict of any of o, lse, dq, dk, dv, dsink, dkstar, dvstar,
 dgate, and raises NotImplementedError for what it does not do. Without FILE the kernel below is tried. CASE: the beginning
 of a case's name, "logit" say. --type float64|float32|float16 is what q, k, v, do come in; --cases FOLDER, where they are."""
-import argparse, functools, importlib.util, json, os, sys, types
+import argparse, functools, importlib.util, json, os, sys, traceback, types
 try:
     import numpy as np
 except ImportError:
@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mistakes import likely, visible
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ANSWERS = "o lse lse_keys dq dk dv dsink dkstar dvstar dgate".split()
 
 
 read = functools.cache(lambda path: np.load(path) if os.path.exists(path) else None)
@@ -40,12 +41,27 @@ def load(folder, kind):
     c.mask = visible(c)                                                 # [B,1,T,S]
     for name in c.reach:
         c.want[name], c.unit[name] = (read(f"{folder}/{name}{end}.npy") for end in ("", ".unit"))
+    if any(x is None for x in (c.q, c.k, c.v, c.do, *c.want.values(), *c.unit.values())):
+        raise ValueError("an .npy file is missing")
     return c
+
+
+def answers(got, c):
+    """What a kernel returned that the case has, in float64. Beside a gradient, one that is missing counts as 0."""
+    if not isinstance(got, dict):
+        raise TypeError(f"expected a dict as {{'o': .., 'dq': ..}}, found {type(got).__name__}")
+    for name in got:
+        if name not in ANSWERS:
+            raise ValueError(f"expected names among {' '.join(ANSWERS)}, found {name}")
+    known = {n: np.asarray(x, dtype=np.float64) for n, x in got.items() if n in c.want and x is not None}
+    if any(n.startswith("d") for n in known):
+        known.update({n: np.zeros_like(x) for n, x in c.want.items() if n.startswith("d") and n not in known})
+    return known
 
 
 def compare(c, name, got, kind):
     """(error, tolerance, where) of the number that is furthest beyond, in tolerances. NaN is, wherever no NaN should be."""
-    want, got = c.want[name], np.asarray(got, dtype=np.float64)
+    want = c.want[name]
     if got.shape != want.shape:
         return np.inf, 0.0, f"a shape of {got.shape} where {want.shape} is expected"
     (rounds, scores), (unit, cond, tiny) = c.unit[name].astype(np.float64), c.types[kind]
@@ -62,16 +78,22 @@ def run(kernel, folder, kind, words=(), out=print, tell=True):
     passed, failed, skipped, guesses, bad = 0, 0, 0, {}, []
     if not os.path.isdir(folder):
         sys.exit(f"{folder}: expected a folder of cases, found none. Try: make vectors")
-    for name in sorted(os.listdir(folder)):
-        if words and not name.startswith(tuple(words)):
-            continue
-        c = load(os.path.join(folder, name), kind if kind != "bfloat16" else "float32")
+    names = [n for n in sorted(os.listdir(folder)) if n.startswith(tuple(words) or "") and os.path.isdir(os.path.join(folder, n))]
+    if not names:
+        sys.exit(f"{folder}: expected cases{' that begin with ' * bool(words)}{' or '.join(words)}, found none. Try: make vectors")
+    for name in names:
         try:
-            got = {n: x for n, x in kernel(c).items() if n in c.want and x is not None} if kind in c.types else {}
+            c = load(os.path.join(folder, name), kind if kind != "bfloat16" else "float32")
+        except (OSError, ValueError, EOFError) as error:
+            sys.exit(f"{os.path.join(folder, name)}: expected a whole case, found: {error}. Try: make vectors")
+        try:
+            got = answers(kernel(c), c) if kind in c.types else {}
         except NotImplementedError:
             got = {}
         except Exception as error:                                      # the kernel's, not ours
-            out(f"{name:28} FAIL  {type(error).__name__}: {str(error).splitlines()[:1]}")
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            said = (str(error).splitlines() or [""])[0]
+            out(f"{name:28} FAIL  {type(error).__name__}: {said} ({os.path.basename(at.filename)}, line {at.lineno})")
             failed, bad = failed + 1, bad + [name]
             continue
         if not got:
@@ -101,9 +123,14 @@ def main(kernel, kinds, function="kernel"):
     p.add_argument("--cases", default=os.path.join(HERE, "../../../out/vectors")), p.add_argument("--device", default="cpu")
     a = p.parse_args()
     if a.kernel:
+        if not (a.kernel.endswith(".py") and os.path.isfile(a.kernel)):
+            sys.exit(f"{a.kernel}: expected a Python file, found none. Try: --kernel mine.py, where it defines {function}")
         spec = importlib.util.spec_from_file_location("under_test", a.kernel)
-        module = importlib.util.module_from_spec(spec)
+        module = sys.modules["under_test"] = importlib.util.module_from_spec(spec)
+        sys.path.append(os.path.dirname(os.path.abspath(a.kernel)))     # what stands beside it
         spec.loader.exec_module(module)
+        if not hasattr(module, function):
+            sys.exit(f"{a.kernel}: expected a function {function}, found none. Try: data/check/vectors/README.md")
         kernel = getattr(module, function)
     return a, kernel
 

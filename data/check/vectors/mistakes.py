@@ -15,13 +15,17 @@ MISTAKES = [                                                             # name,
     ("lse-detached", "no gradient of q and k goes through the log-sum-exp that meets the sink (or delta is <do, o> of an o "
      "not yet divided by the sum with it)", "torchtitan 4796", "logit-by-hand"),
     ("dv-no-sink", "dv by the weights without the sink", "", "logit-square"),
+    ("backward-no-sink", "the backward's weights are e^(z - lse_keys), without the sink", "", "logit-square"),
     ("dsink-sign", "the sink's gradient has the wrong sign", "", "logit-by-hand"),
     ("dsink-one-batch", "the sink's gradient is not summed over the sequences", "rocm-libraries 10519", "logit-square"),
     ("dsink-last-query", "the sink's gradient is the last query's, not summed over queries", "", "logit-square"),
     ("dsink-mean", "the sink's gradient is a mean over queries, not a sum", "", "logit-square"),
     ("sink-scaled", "the scale is applied to the sink", "rocm-libraries 12227", "logit-square"),
+    ("sink-scaled-through", "the scale is applied to the sink", "by autograd", "logit-square"),
     ("sink-base-2", "the sink is read as a power of 2: log2(e) is forgotten", "", "logit-square"),
+    ("sink-base-2-through", "the sink is read as a power of 2: log2(e) is forgotten", "autograd", "logit-square"),
     ("sink-twice", "the sink is counted twice, in both halves of the keys", "rocm-libraries 12227", "logit-square"),
+    ("nan-no-keys", "a row that sees no key gives NaN", "flash-attention 2752", "softmax-early"),
     ("sink-not-in-max", "the sink is not among the scores of which the largest is taken", "flash-attention 2752", "logit-sink-1e4"),
     ("sink-unshifted", "e^sink, or 1, is added to a sum of e^(z - max)", "AttentionIsOFFByOne 5", "zero-square"),
     ("sink-clamped", "the factor sigma(lse - sink) is clamped at e^-20", "torchtitan 2211", "logit-sink-100"),
@@ -32,7 +36,6 @@ MISTAKES = [                                                             # name,
     ("sink-by-key-head", "heads in another order: the sink of a key head for its whole group", "sgl-kernel-xpu 254", "grouped-square"),
     ("key-head-interleaved", "heads in another order: query head h reads key head h % K", "", "grouped-square"),
     ("group-not-summed", "dk and dv are one query head's, not summed over its group", "", "grouped-square"),
-    ("nan-no-keys", "a row that sees no key gives NaN", "flash-attention 2752", "softmax-early"),
     ("lengths-ignored", "keys beyond a sequence's length are read", "", "logit-no-keys"),
     ("finite-minus-inf", "the running maximum starts at -5e4, a number and not -inf", "flashinfer 4267", "softmax-scores-minus-1e5"),
     ("finite-mask", "masked scores are -1e4, a number and not -inf", "", "softmax-scores-minus-1e5"),
@@ -44,19 +47,24 @@ MISTAKES = [                                                             # name,
     ("tokens-forgotten", "a window forgets the sink tokens", "", "sink-tokens-square"),
     ("prefix-causal", "a prefix is causal", "", "prefix-square"),
     ("scale-default", "1/sqrt(D) for the scale that was given", "", "logit-scale"),
+    ("scale-no-backward", "the scale is forgotten in the backward of q and k", "", "logit-square"),
     ("dlse-ignored", "the gradient that comes in through lse is ignored", "asked for in flash-attention 2706", "logit-dlse"),
     ("lse-no-sink", "lse without the sink: lse_keys (a convention; call it so)", "", "logit-square"),
     ("lse-base-2", "lse in base 2", "", "softmax-square"),
     ("cap-on-sink", "the soft-cap is applied to the sink", "rocm-libraries 12229", "soft-cap-sinks-mixed"),
+    ("cap-on-sink-through", "the soft-cap is applied to the sink", "by autograd", "soft-cap-sinks-mixed"),
     ("cap-overflows", "the soft-cap's tanh is made of exponentials that overflow", "vllm 56578", "soft-cap-scores-minus-1e5"),
     ("cap-no-slope", "the soft-cap has no slope in the backward", "", "soft-cap-by-hand"),
     ("star-unscaled", "k*'s score is not scaled", "", "null-key-square"),
+    ("star-unscaled-through", "k*'s score is not scaled", "by autograd", "null-key-square"),
     ("star-value", "the null key has a value: v* where there is none, 0 where there is one", "", "kv-bias-square"),
     ("dq-no-star", "dq without k*'s part", "", "null-key-square"),
     ("dstar-all-dims", "the gradient of k* in dims that stay 0", "", "kv-bias-dims-square"),
     ("gate-no-slope", "the gate's gradient without the slope of its sigmoid", "", "gate-square"),
     ("gate-raw", "the gate multiplies without its sigmoid", "", "gate-square"),
     ("slopes-from-0", "alibi's slopes are 2^(-8h/H) from h = 0", "", "alibi-no-scores"),
+    ("slopes-top-left", "alibi's distances ignore the offset", "", "alibi-tail"),
+    ("slopes-by-key", "alibi's bias is slope j: softmax forgives it, a sink does not", "", "alibi-square"),
     ("slopes-sign", "alibi's bias has the wrong sign", "", "alibi-no-scores"),
     ("sigmoid-masked", "masked scores are 0 before the sigmoid: each weighs 1/2", "", "sigmoid-square"),
     ("sigmoid-minus-log", "log of the number of keys is taken from the sigmoid's scores", "", "sigmoid-square"),
@@ -84,6 +92,7 @@ def visible(c, wrong=""):
 def kernel(c, wrong=""):
     """Plain softmax attention and its relatives over a row [*, 0 .. S-1], each row at once, in the type of c.q."""
     x = {n: None if a is None else np.asarray(a, dtype=c.q.dtype) for n, a in c.inputs.items()}
+    through, wrong = wrong.endswith("-through"), wrong.removesuffix("-through")
     B, H, K, T, S, D = c.batch, c.heads, c.kv_heads, c.queries, c.keys, c.dim
     scale, inf = (1 / np.sqrt(D) if wrong == "scale-default" else c.scale), np.inf
     head = np.arange(H) % K if wrong == "key-head-interleaved" else np.arange(H) // (H // K)
@@ -92,7 +101,8 @@ def kernel(c, wrong=""):
     # scores z [B,H,T,S], and the extra column's, z_* [B,H,T]
     z, cap, slope, far = np.einsum("bhtd,bhsd->bhts", q, k) * scale, c.soft_cap, 1, None
     if c.slopes:
-        far = np.maximum(np.arange(T)[:, None] + c.offset - np.arange(S), 0)
+        far = np.maximum(np.arange(T)[:, None] + c.offset * (wrong != "slopes-top-left") - np.arange(S), 0)
+        far = -np.arange(S) if wrong == "slopes-by-key" else far
         slopes = 2.0 ** (-8 * np.arange(H) / H) if wrong == "slopes-from-0" else np.array(c.slopes)
         z = (z - (-1 if wrong == "slopes-sign" else 1) * slopes[:, None, None] * far).astype(q.dtype)
     if cap:
@@ -133,20 +143,27 @@ def kernel(c, wrong=""):
         g = x["gate"][..., None] if wrong == "gate-raw" else 1 / (1 + np.exp(-x["gate"][..., None]))
     da = g * np.einsum("bhtd,bhsd->bhts", do, v1)
     delta = (a * da).sum(-1, keepdims=True)
-    dgate = (delta * (1 if wrong == "gate-no-slope" else 1 / g if wrong == "gate-raw" else 1 - g))[..., 0]
+    dgate = (delta * (1 / g if wrong in ("gate-no-slope", "gate-raw") else 1 - g))[..., 0]
     if x["dlse"] is not None and wrong != "dlse-ignored":
         delta = delta - x["dlse"][..., None]
     share = np.where(a[..., :1] < 1, 1 - a[..., :1], 1)                  # of the keys; without their o it is delta's
     moved = delta / share if wrong == "lse-detached" else delta
     dz = deriv * da - dlogz * moved
     dz[..., 0] = (deriv * da - dlogz * delta)[..., 0]
-    dscore = dz * scale
+    if wrong == "backward-no-sink":
+        dz[..., 1:] /= share
+    dscore = dz * (1 if wrong == "scale-no-backward" else scale)
+    if wrong == "star-unscaled" and through:
+        dscore[..., 0] = dz[..., 0]
     dscore[..., 1:] *= slope
     dq1 = dscore * (np.arange(S + 1) > 0) if wrong == "dq-no-star" else dscore
-    wide = np.where(share > 0, a / share, a) if wrong == "dv-no-sink" else a
+    wide = np.where(share > 0, a / share, a) if wrong in ("dv-no-sink", "backward-no-sink") else a
     dk = np.einsum("bhts,bhtd->bhsd", dscore[..., 1:], q)
     dv = np.einsum("bhts,bhtd->bhsd", (g * wide)[..., 1:], do)
     dsink = dz[..., 0]                                                   # [B,H,T]
+    if through:                                                          # as autograd has it
+        dsink = dsink * {"sink-scaled": scale, "sink-base-2": np.log(2),
+                         "cap-on-sink": 1 - (star / cap) ** 2 if cap else 1}.get(wrong, 1)
     over = {"dsink-last-query": dsink[..., -1].sum(0), "dsink-mean": dsink.mean(-1).sum(0), "dsink-zero": np.zeros(H),
             "dsink-one-batch": dsink[-1].sum(-1), "sink-dropped": np.zeros(H), "dsink-sign": -dsink.sum((0, 2))}
     per_head = lambda y, w: np.einsum("bht,bhtd->hd", y, w)
@@ -167,7 +184,7 @@ def weights(c, z, wrong=""):
     none, inf = np.zeros(z.shape[:-1], z.dtype), np.inf
     if c.operator == "sigmoid":
         if wrong == "sigmoid-minus-log":
-            z = z - np.log(np.maximum((z > -inf).sum(-1, keepdims=True), 1))
+            z = z - np.log(c.keys)
         s = np.where(z > -inf, 1 / (1 + np.exp(-np.maximum(z, -700))), 0)
         return s, s * (1 - s), 0 * s, none, none
     if c.operator == "clamp":
@@ -231,21 +248,26 @@ def same(c, name, got, theirs, kind):
 
 def likely(c, got, wrong, found, kind, compare):
     """What the numbers of a failed case look like: the texts of the mistakes that give them all, or where they are off."""
+    if any(got[n].shape != c.want[n].shape for n in got):
+        return ["another layout: o and dq are [B,H,T,D], dk and dv [B,K,S,D], lse [B,H,T], dsink [H] (README.md)"]
     was, texts, tried = c.q, [], set()
 
     def lost(numbers):
-        return any((~np.isfinite(np.asarray(numbers[n], np.float64)) & np.isfinite(c.want[n])).any() for n in got)
+        return {n for n in got if (~np.isfinite(np.asarray(numbers[n], np.float64)) & np.isfinite(c.want[n])).any()}
     with np.errstate(all="ignore"):
         for name, text, *_ in MISTAKES + (MISTAKES if kind != "float64" else []):
             c.q = c.inputs["q"].astype(np.float32 if name in tried else np.float64)     # float32 overflows elsewhere
             tried.add(name)
             theirs = kernel(c, name)
-            differs = any(not compare(c, n, theirs[n], kind)[0] <= found[n][1] for n in wrong)
+            differs = any(not error <= bound for error, bound, _ in (compare(c, n, theirs[n], kind) for n in wrong))
             if differs and text not in texts and lost(theirs) <= lost(got) and all(same(c, n, got[n], theirs[n], kind) for n in got):
                 texts.append(text)
     c.q = was
     if texts:
         return texts[:3]
+    for coarse in [t for t in ("float32", "float16", "bfloat16") if t in c.types and c.types[t][0] > c.types[kind][0]]:
+        if all(error <= bound for error, bound, _ in (compare(c, n, got[n], coarse) for n in wrong)):
+            return [f"right to {coarse}, not to {kind}: something is rounded to {coarse}"]
     if lost(got):
         return ["NaN or infinity"]
     return [f"{', '.join(wrong)} wrong, the rest right" if len(wrong) < len(got) else "no mistake of the list"]
