@@ -85,9 +85,9 @@ static const Own *own_of(const Settings *s) {
  * more measurement (+onset, +until, +rise, +known: onset.c; +signs, +cache:
  * remedies.c), and after=ROW goes on from that row's model and keeps it: these
  * flags are of the training, the data and the context. A paper's number is -,
- * where training failed there, or . where none is printed, or a number, which a
- * * may follow (measured on proxy scores) and a ~ precede (second-hand: our
- * copy has lost it).
+ * where training failed there, or . where none is printed, or a number, which
+ * an asterisk may follow (measured on proxy scores) and a ~ precede
+ * (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/paper/experiments.txt"
 /* The WORDs that may follow a +. */

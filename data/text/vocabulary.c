@@ -313,8 +313,15 @@ static int vocabulary_tokenize(Settings *s, Error *e) {
   if (s->out[0])
     return fail(e, 2, "--out: has an effect only with tokenize train. Try: "
                 "> %s", s->out);
-  if (s->force || s->model.vocab || s->data.grammar[0])
-    return fail(e, 2, "--vocab, --grammar, --force: have an effect only with "
-                "tokenize train. Try: leave them out");
+  const char *idle = NULL;
+  if (s->force)
+    idle = "force";
+  else if (s->model.vocab)
+    idle = "vocab";
+  else if (s->data.grammar[0])
+    idle = "grammar";
+  if (idle)
+    return fail(e, 2, "--%s: has an effect only with tokenize train. Try: "
+                "leave it out", idle);
   return verb_tokenize(s, e);
 }
