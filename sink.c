@@ -97,13 +97,13 @@
  *             15 Files, memory, random numbers, errors    16 Command line
  *
  * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. The
- * build or a test fails if a place is forgotten.
+ * build or a test fails if a place in code is forgotten.
  *   an axis row   its CHOICE in sink.h; its tensors (2); its operator, both
  *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
  *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
- *                 its arrays, take_all (14.3); what it refuses, config_resolve
- *                 (16.1); EQUAL_SUMS or OTHER_SUMS and SCHEMES (7); the slow
- *                 model of test_sink.c
+ *                 take_layer, take_all (14.3); what it refuses, config_resolve
+ *                 (16.1); SCHEMES and INSIDE, or EQUAL_SUMS or OTHER_SUMS (7);
+ *                 the tests and companions that data/README.md lists
  *   a row that is not the paper's   a file that includes sink.c and fills in
  *                 seams (MORE_ macros and Seams, sink.h; data/later)
  *   a variant     VARIANTS (1); a row of data/paper/experiments.txt trains it
@@ -2667,7 +2667,7 @@ static const char *const SCHEMES[] = {   /* the first INSIDE act in the score */
   "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary",
   "--pos absolute", "--pos learned"};
 enum { INSIDE = 5 };
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "a scheme: INSIDE?");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one"
@@ -3142,7 +3142,7 @@ static int page_total(const Page *p, const char *program) {
   if (!n[LINE_WRONG])
     return 0;
   return fail(p->e, 1, "check: expected no WRONG lines, found %d. Try: %s "
-              "check | grep WRONG", n[LINE_WRONG], program);
+              "check | grep -B1 WRONG", n[LINE_WRONG], program);
 }
 
 /* Runs checks whose names begin with `name`, all for NULL; "list" lists
@@ -4876,7 +4876,6 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
   return 0;
 }
 
-/* Harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
   free(s->sums);
   free(s->attends);
@@ -7006,7 +7005,6 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   return e->status;
 }
 
-/* Also after a failed model_create; leaves m empty. */
 void model_free(Model *m) {
   if (m->seams.close)
     m->seams.close(m);

@@ -89,7 +89,7 @@ static int behind(int i, int j) { return i > j ? i - j : 0; }
  * A gradient must equal (8 (f(+h) - f(-h)) - (f(+2h) - f(-2h))) / 12h of the
  * loss f, for single numbers of each tensor and along a random direction that
  * moves all n. One bound holds for all, relative to the tensor's largest
- * gradient (times sqrt(n) along the direction). The best of five h counts. If it
+ * gradient (times sqrt(n) along the direction). The best of six h counts. If it
  * misses and no two h agree, rounding or a kink (ReLU, the clamp, elu + 1's
  * second derivative) spoils the difference: it counts as skipped. At a wrong
  * gradient they agree. */
@@ -194,16 +194,16 @@ static double difference(Lab *b, const Tensor *x, const double *along,
 /* Compares the gradient along `along` with differences, relative to size. */
 static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *along,
                   double size) {
-  static const double STEPS[] = {3e-4, 6e-5, 1e-5, 2e-6, 2e-3};
+  static const double STEPS[] = {3e-4, 6e-5, 1e-5, 2e-6, 2e-3, 4e-7};
   idx n = tensor_size(x);
   real *kept = reals(n);
-  double want = 0, found[5], error = INFINITY;
+  double want = 0, found[6], error = INFINITY;
   double unit = size * (b->oracle->slack ? b->oracle->slack(&b->m.c) : 1);
   bool agree = false;
   copy(kept, tensor_w(&b->m, x), n);
   for (idx i = 0; i < n; i++)
     want += along[i] * (double)tensor_d(&b->m, x)[i];
-  for (int s = 0; s < 5 && error > GRADIENT_BOUND / 20; s++) {
+  for (int s = 0; s < 6 && error > GRADIENT_BOUND / 20; s++) {
     found[s] = difference(b, x, along, kept, STEPS[s]);
     double off = fabs(found[s] - want) / unit;
     if (!(off >= error))
@@ -246,7 +246,7 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
   if (zero)
     fact(t, size <= most * largest, "%s: %g, not 0, %s", x->name, size, b->flags);
   else
-    fact(t, size > 1e-9 * largest, "%s: %g, nearly 0, %s", x->name, size,
+    fact(t, size > 1e-9 * largest, "%s: %g, nearly 0, not of slow_zero, %s", x->name, size,
          b->flags);
   for (idx i = 0; i < n; i++) {
     bool out = unreached(b, x, i);
@@ -491,7 +491,7 @@ static void model_backward__nan_is_seen(Test *t) {
  * sink.c it reads only Config and the parameters, by name. */
 _Static_assert(SIM_IDENTITY == 3 && NORMALIZER_PNORM == 3 && KERNEL_ROWS == 3
                && POS_ROWS == 7 && COMBINE_ROWS == 2 && VALUE_ROWS == 3
-               && ACT_ROWS == 8, "a new row of the paper: it is needed here too");
+               && ACT_ROWS == 8, "a new row: its case here; then data/README.md, To add");
 
 enum { WIDE_LAB = 400, LONG_LAB = 600 };   /* no row of the models is wider */
 
@@ -2326,7 +2326,7 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
       const Config *c = &b.m.c;
       idx rows = (idx)B * config_rows(c, T);
       idx map = rows * c->heads * config_columns(c, T);
-      idx o = rows * c->heads * c->head_dim;
+      idx o = rows * c->heads * c->head_dim, v = o / c->heads * c->kv_heads;
       plain.m.plain = true;
       lab_maps(&b);
       lab_maps(&plain);
@@ -2337,8 +2337,11 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
              "states, %s", flags);
       for (int l = 0; l < c->layers; l++) {
         const real *z = b.probe[l].z, *z2 = plain.probe[l].z;
-        within(t, distance(o, b.a.layer[l].o, plain.a.layer[l].o), 0, bound,
-               "o of layer %d, %s", l, flags);
+        const real *at = b.a.layer[l].o;
+        /* under xsa a row that sees one key has o = 0 but for rounding */
+        double size = biggest(o, at) / biggest(v, b.a.layer[l].v);
+        within(t, distance(o, at, plain.a.layer[l].o) * fmin(1, 1000 * size), 0,
+               bound, "o of layer %d, %s", l, flags);
         for (int k = 0; k < 3; k++)
           within(t, distance(map, z + k * map, z2 + k * map), 0, bound,
                  "map %d of layer %d, %s", k, l, flags);
@@ -3506,7 +3509,8 @@ static void checks__status(Test *t) {
   if (!out)
     exit(1);
   fact(t, checks_run(OURS, "sink", "one-wrong", out, fresh(t)) == 1, "status %d", t->e.status);
-  fact(t, strstr(t->e.text, "WRONG lines, found 1. Try: sink check | grep WRONG"), "%s", t->e.text);
+  fact(t, strstr(t->e.text, "WRONG lines, found 1. Try: sink check | grep -B1 "),
+       "%s", t->e.text);
   fact(t, checks_run(OURS, "sink", "no-toy", out, fresh(t)) == 2, "status %d", t->e.status);
   fact(t, strstr(t->e.text, "--kv-heads"), "%s", t->e.text);
   fclose(out);

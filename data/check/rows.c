@@ -11,7 +11,7 @@ _Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 5 &&
                    SIM_ROWS - SIM_SOFTPICK == 5 && NORMALIZER_ROWS == 5 &&
                    EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2 &&
                    SHIFT_ROWS == 3 && GATE_ROWS == 5,
-               "a row is missing");
+               "a new row: its slow form, rows_zero and AXES here");
 
 /* ----------
  * 1  The slow model, in the order of a forward */

@@ -1713,8 +1713,9 @@ static void option__choices(Test *t) {
           *p = '_';
         else if (*p >= 'a')
           *p = (char)(*p - 32);
-      fact(t, CHOICES[i].words[row] && !strcmp(word, CHOICES[i].words[row]),
-           "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
+      const char *said = CHOICES[i].words[row];
+      fact(t, said && !strcmp(word, said), "--%s %s has the place of %s",
+           o->flag, word, said ? said : "none: CHOICES here lacks it");
     }
     fact(t, !*option_word(o, CHOICES[i].rows, word), "--%s has %s as well",
          o->flag, word);

@@ -34,6 +34,20 @@ static void frame__axes(Test *t) {
     }
     fact(t, found || !(o->groups & MODEL), "%s is on no axis", flag);
   }
+  for (int a = 0; a < N_AXES; a++) {
+    const Option *o = option_find(AXES[a].name, MODEL);
+    char word[VALUE_ROOM], flag[2 * VALUE_ROOM], all[200];
+    for (int i = 1; AXES[a].rows[0] && o && o->kind == 'c'
+                    && *option_word(o, i, word); i++) {
+      bool found = false;
+      snprintf(flag, sizeof flag, "--%s %s ", o->flag, word);
+      for (int k = 0; k < MOST_ROWS && AXES[a].rows[k]; k++) {
+        snprintf(all, sizeof all, "%s ", AXES[a].rows[k]);
+        found |= strstr(all, flag) != NULL;
+      }
+      fact(t, found || !strcmp(word, "longrope"), "AXES of rows.c lacks %s", flag);
+    }
+  }
 }
 
 /* What follows from other fields. */

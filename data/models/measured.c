@@ -60,7 +60,7 @@ static int premises(const Config *c) {
   _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 &&
                      SIM_ROWS - SIM_SOFTPICK == 5 && NORMALIZER_ROWS == 5 &&
                      EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
-                 "a new row: which premises has it?");
+                 "a new row: which premises has it? parts_surely, premises");
   bool soft = c->sim == SIM_EXP;
   /* with a gain and the identity, row 1 sums to 0 */
   bool sums = c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token &&
