@@ -431,7 +431,7 @@ static void clamp__of_exp(Test *t) {
            ROWS[i].z);
   }
   /* one visible key: Z = e^5, so dlogz = 1 and nothing moves a = 1 */
-  static const real ONE[] = {5, (real)-INFINITY};
+  const real ONE[] = {5, (real)-INFINITY};
   Weights w;
   weigh(&w, SIM_EXP, NORMALIZER_CLAMP, 2, ONE);
   within(t, (double)w.dlogz[0], 1, 1e-15, "dlogz of one visible key, z = 5");
