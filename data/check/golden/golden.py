@@ -311,7 +311,7 @@ def compare(new, old, name, bound):
         if a != b:
             moved += 1
             try:
-                near = abs(float(a) - float(b)) <= bound * abs(float(b))
+                near = abs(float(a) - float(b)) <= bound * max(abs(float(b)), 1e-3)   # small: sums of larger ones
             except ValueError:
                 near = False
             if not near:
