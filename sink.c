@@ -3887,7 +3887,8 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* Fills d->read: how much is held; in an evaluation (T = 0) also whose. */
+/* Fills d->read: how much is held; in an evaluation (T = 0) also whose it
+ * is. */
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
   const char *whose = "; not the model's own";
@@ -3913,7 +3914,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
   return id_add(out, d->end, e);
 }
 
-/* Where to cut the last document: a text at white space. */
+/* Where to cut the last document: a text at white space, if the first half of
+ * what is held has any (Chinese on a line, DNA). */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
@@ -4551,7 +4553,7 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               : "eval --tokens FILE, as it had no tokenizer");
 }
 
-/* Warns that small models have formed no sink under rotary
+/* Warns, whatever the size, that small models have formed no sink under rotary
  * positions on a text's own first tokens. */
 static void warn_no_sink(const Trainer *t) {
   const Config *c = &t->m.c;
@@ -5612,12 +5614,13 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   char text[32];
-  int n = 0;   /* sequences: 0 of an arm that diverged */
+  int n = 0;   /* sequences, in an arm that did not diverge */
   fprintf(out, "\n%-8s", "");
   for (int k = 0; k < ROW; k++)
     fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
   for (int i = 0; i < ARMS; i++) {
-    n |= o[i].s.n;
+    if (o[i].s.n)
+      n = o[i].s.n;
     fprintf(out, "\n%-8s", o[i].name);
     for (int k = 0; k < ROW; k++)
       fprintf(out, " %*s", ROW_COLUMNS[k].width,
@@ -6611,7 +6614,7 @@ static void copy_rows(real *to, idx ldt, const real *from, idx ld, idx N,
     copy(to + j * ldt, from + j * ld, D);
 }
 
-/* In this thread's scratch. */
+/* This thread's piece of scratch. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
   real *at = attention_scratch(a), *z = at + 5 * size + 15;
@@ -7447,7 +7450,7 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Free cores, by Linux's count of running threads. Ours, asleep, are
+/* Cores that are free, by Linux's count of running threads. Ours, asleep, are
  * not in it: so a loop wakes them, and for up to 1 ms waits for others to end,
  * unless fewer than two cores are free even without ours. */
 int free_cores(int own) {
@@ -7938,13 +7941,14 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
     else if (n < WORDS_MOST)
       s->words[n++] = word;
     else
-      fail(e, 2, "%s: too many words. Try: a folder", word);
+      fail(e, 2, "%s: one argument too many. Try: fewer", word);
   }
   s->n_words = n;
   return e->status;
 }
 
-/* Flags in a string. settings_refuse_idle finds idle ones, of s->groups. */
+/* Flags in a string, of a variant, an arm or an experiment's row. Those without
+ * effect are found by settings_refuse_idle, among s->groups. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -8069,10 +8073,11 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   for (int i = 0; i < n; i++) {
     const char *to = path[i];
     bool stream = !strcmp(to, "-");
-    bool on = s->resume && to != s->csv && to != s->json;
+    bool table = to == s->csv || to == s->json;
+    bool on = s->resume && !table && (to == s->log || !file_missing(s->out));
     if (!*to)
       continue;
-    if (stream && to != s->csv && to != s->json)
+    if (stream && !table)
       fail(e, 2, "-: only --csv and --json can write there. Try: a file name");
     output_claim(s, to, on || stream, &names, e);
     if (stream)
@@ -8209,7 +8214,7 @@ static int verb_train(Settings *s, Error *e) {
 }
 
 /* A loaded model's settings of model, training and data need no repeating; the
- * command line is read on top of them. */
+ * command line is read again on top of them. */
 static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;

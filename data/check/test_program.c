@@ -2265,6 +2265,8 @@ static const Refused OF_PAPER_TOO[] = {
    "is not replaced. Try: another name, --resume to continue, --force"},
   {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1,
    "not the log of this"},
+  {TRAINED "--resume --out " SCRATCH "/n --report " SCRATCH "/i", 1,
+   "/i: already exists and is not replaced. Try: another name, --force"},
   {EVALUATED "--force --csv " SCRATCH "/m.ckpt", 2,
    "/m.ckpt: this command reads or writes it, too"},
   {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2,
