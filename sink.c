@@ -70,10 +70,10 @@
  *   [S3.3] the inputs: natural, random, repeated   [T1] repeated tokens
  *   [T2] weight decay   [T3] positions   [T4] biases, x*   [T5] fixed v*
  *   [T6] [T15] phi, sim, Z   [T7] p_1 edited   [T8] models   [T9] learning rate
- *   [T10] --batch, fixed token   [T11] activations   [T12] heads
+ *   [T10] --batch, fixed token   [T11] activations   [T12] heads; a shared k*
  *   [T13] dims of k*   [T14] scale   [FIG1] block, packing
  *   [FIG2] norms and angles, Figures 11 to 18 too   [FIG3] T and eps
- *   [FIG4] while it trains   [FIG5] prefix; less data, Figure 28 too
+ *   [FIG4] size; while it trains   [FIG5] prefix; less data, Figure 28 too
  *   [FIG6] window   [FIG7] [FIG8] massive activations, before LN too
  *   [FIG9] domains   [FIG10] tasks   [FIG19] heads, to Figure 27
  *   [FIG29] p-norm   [FIG30] fine-tuning
@@ -284,9 +284,9 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   "-"                 the training failed
  *   ""                  not printed, or lost in our copy (Tables 5, 13)
  *
- * A sink appears where a row's weights are positive and sum to a constant, the
- * paper's "inner dependence". With Z = 1 it almost vanishes. A K bias or a sink
- * token draws it away from token 1. */
+ * The paper finds a sink where a row's weights are positive and depend on each
+ * other through Z, their "inner dependence". With Z = 1 it almost vanishes. A K
+ * bias or a sink token draws it away from token 1. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
   /* [T15] Section 7.4: eleven operations, some also in [T6]. Compare 2 and 3 */
@@ -2127,10 +2127,10 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * 0.421 and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
  * If a model uses U = alpha W, then dL/dW = alpha dL/dU. An SGD step moves U by
- * alpha^2 lr dL/dU (equations 32 to 35). AdamW divides one alpha out: without
- * clipping, U moves as if trained itself, from alpha W_0 at the rate alpha lr,
- * eps / alpha and wd / alpha (36 to 42). The scale of Table 14 left is such an
- * alpha of W_O.
+ * alpha^2 lr dL/dU (equations 32 to 35). AdamW's step does not grow with the
+ * gradient, so one alpha is left: without clipping, U moves as if trained
+ * itself, from alpha W_0 at the rate alpha lr, eps / alpha and wd / alpha (36
+ * to 42). The scale of Table 14 left is such an alpha of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
@@ -2381,7 +2381,7 @@ static double norm_ratio(const double *norms, idx N) {
 
 /* The largest ratio over the blocks' outputs. The paper finds massive
  * activations for weights that are non-negative and sum to 1 (Figure 8 left),
- * none for sigmoid with Z = 1 (middle), nor with K biases (Figure 7). */
+ * none for independent ones (middle), nor with K or KV biases (Figure 7). */
 static double sinks_ratio(const Sinks *s) {
   double most = NAN;   /* fmax ignores a NaN */
   for (int l = 1; l <= s->L; l++)
@@ -3053,9 +3053,9 @@ static void check_prop4(Page *p) {
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = (exp(p z_j) / sum exp(p z))^(1/p) is
- * softmax(p z)_j^(1/p): a temperature 1/p, then a root that restores softmax's
- * proportions e^(z_i - z_j) in a row. A row sums to between 1 and t^(1-1/p),
- * the sum at t equal scores. */
+ * softmax(p z)_j^(1/p): a temperature 1/p, then a root that undoes it. Within a
+ * row the proportions e^(z_i - z_j) stay softmax's; p changes its sum alone, to
+ * between 1 and t^(1-1/p), the sum at t equal scores. */
 
 static double off_equation44(Place s) {
   double p = s.y->m.c.pnorm, sum = 0;

@@ -27,6 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+#error "sink: this is C11, not C++. Try: a C compiler"
+#endif
 /* Floats must be computed as floats: x87's further digits break 13.3, which
  * rounds by adding. (Method 16 widens _Float16 only.) */
 #if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)

@@ -788,7 +788,7 @@ static void row_numbers(Test *t, const Result *r) {
 }
 
 /* 4: twice the same bytes, for another seed others; a run that diverges or is
- * stopped says so. */
+ * stopped says so. What a claim compares and a run has not is named. */
 static void row_run__repeats(Test *t) {
   static const char TEXT[] =
       "corpus story story.grammar\ncorpus long story.grammar times 3\n"
@@ -798,7 +798,10 @@ static void row_run__repeats(Test *t) {
       "row plain tiny --fix-token 1 +map +valid +grid\n"
       "row star tiny --extra k --place post\n"
       "row wild tiny --lr 900 --clip 0 --init torch --sim identity "
-      "--normalizer one\n";
+      "--normalizer one\n"
+      "claim has differs s: c\nrule plain.alpha_1 < 1\n"
+      "needs plain.diverged < 1\nneeds plain.alpha_1/wiki < 1\n"
+      "claim lacks differs s: c\nrule plain.alfa_1 < star.alpha_1\n";
   static const struct { int row, seed, corpus; } RUNS[] = {
     {0, 3, 0}, {0, 3, 0}, {0, 4, 0}, {1, 1, 0}, {2, 1, 0}, {1, 1, 1}};
   Experiments x;
@@ -818,8 +821,14 @@ static void row_run__repeats(Test *t) {
                     !strstr(r.flags, "times 3") == (i < 5)),
          "run %d: %s", i, r.flags);
     result_text(&r, text[i] = bytes_of(t), &e);
-    if (i == 0)
+    if (i == 0) {
+      const char *lacks = claim_lacks(&x.claim[1], 0, &r);
       row_numbers(t, &r);
+      fact(t,
+           !claim_lacks(&x.claim[0], 0, &r) && !claim_lacks(&x.claim[1], 1, &r) &&
+               lacks && is(lacks, "alfa_1"),
+           "a claim's measure that is missing: %s", lacks ? lacks : "none");
+    }
     if (i == 3)
       fact(t,
            result_number(&r, "alpha_*") > 0 &&

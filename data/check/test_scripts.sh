@@ -230,6 +230,10 @@ done <"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -ge 60 ]
 tried "commands found in the pages" $?
 
+# A C++ compiler is told at once that this is C.
+! ${CC:-cc} -D__cplusplus=1 -x c -fsyntax-only sink.h >"$dir/said" 2>&1 && head -3 "$dir/said" | grep -q 'Try: a C compiler'
+tried "sink.h refuses C++" $?
+
 # make clean removes what make made, and no model.
 mkdir -p out/run && : >out/test && : >out/run/softmax.ckpt && : >out/mine.model
 make clean >"$dir/said" 2>&1 && [ ! -e sink ] && [ ! -e hf ] && [ ! -e out/test ] && [ -e out/mine.model ] &&

@@ -68,7 +68,7 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
 
 /* -----------------------------------------------------------------------------
  * 2  Model files: published weights as they are, read matrix by matrix
- *                                                              section 3, [T8]
+ *                                                         sections 3, B.4, [T8]
  *
  * The models that section 3 measures have up to 52 billion parameters. Their
  * numbers stay as they were published, in 2 or 4 bytes each, in one file, which

@@ -105,6 +105,29 @@ static void run_compare(const char *path, const Result *r, const Bytes *text,
          path);
 }
 
+/* A measure of the row that a claim compares and the result has not; NULL: it
+ * has all. A domain's may be missing: its text is another file. */
+static const char *claim_lacks(const Claim *c, int row, const Result *r) {
+  for (int k = 0; k < side_count(c); k++) {
+    const char *measure = c->side[k].measure;
+    if (c->side[k].row == row && !strchr(measure, '/') &&
+        strcmp(measure, "diverged") && isnan(result_number(r, measure)))
+      return measure;
+  }
+  return NULL;
+}
+
+/* A misspelt measure is known after the first run. */
+static void run_lacks(const Experiments *x, int row, const Result *r) {
+  for (int i = 0; i < x->claims && !r->ended[0]; i++) {
+    const char *lacks = claim_lacks(&x->claim[i], row, r);
+    if (lacks)
+      fprintf(stderr, "paper: claim %s compares %s.%s, which this run has not. "
+              "Try: a name in its result\n",
+              x->claim[i].name, r->row, lacks);
+  }
+}
+
 /* Makes a run and writes its file, or with `verify` compares the two. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   char path[PATH_ROOM];
@@ -122,8 +145,8 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
               !result_text(&r, &text, e);
   if (made && verify)
     run_compare(path, &r, &text, &old, &was, e);
-  else if (made)
-    file_write(path, text.at, text.size, e);
+  else if (made && !file_write(path, text.at, text.size, e))
+    run_lacks(&q->x, row, &r);
   result_free(&r);
   result_free(&old);
   bytes_free(&text);
