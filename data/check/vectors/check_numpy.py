@@ -116,11 +116,13 @@ def run(kernel, folder, kind, words=(), out=print, tell=True):
     return passed, failed, skipped, bad
 
 
-def main(kernel, kinds, function="kernel"):
+def main(kernel, kinds, function="kernel", device=None):
     """What was asked for, and the function under test: `function` of --kernel FILE."""
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--kernel"), p.add_argument("--type", choices=kinds, default=kinds[0]), p.add_argument("words", nargs="*")
-    p.add_argument("--cases", default=os.path.join(HERE, "../../../out/vectors")), p.add_argument("--device", default="cpu")
+    p.add_argument("--cases", default=os.path.join(HERE, "../../../out/vectors"))
+    if device:
+        p.add_argument("--device", default=device)
     a = p.parse_args()
     if a.kernel:
         if not (a.kernel.endswith(".py") and os.path.isfile(a.kernel)):

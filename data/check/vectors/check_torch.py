@@ -51,6 +51,6 @@ def through(attention, kind, device="cpu"):
 
 
 if __name__ == "__main__":
-    a, attention = main(attention, ["float32", "float64", "bfloat16", "float16"], "attention")
+    a, attention = main(attention, ["float32", "float64", "bfloat16", "float16"], "attention", "cpu")
     passed, failed, *_ = run(through(attention, a.type, a.device), a.cases, a.type, a.words)
     sys.exit(failed > 0 or not passed)
