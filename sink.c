@@ -7366,7 +7366,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
 }
 
 /* Sorted, since a folder's order is the file system's, and the order of texts
- * decides a training's bits. */
+ * decides a training's bits. A broken link is a file that cannot be read. */
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 int files_list(const char *path, Bytes *names, Error *e) {
   char name[1100];
@@ -7377,7 +7377,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
     return bytes_add(names, path, strlen(path) + 1, e);
   for (struct dirent *at; (at = readdir(folder)) && !e->status;) {
     snprintf(name, sizeof name, "%s/%s", path, at->d_name);
-    if (at->d_name[0] != '.' && !stat(name, &is) && S_ISREG(is.st_mode))
+    if (*at->d_name != '.' && (stat(name, &is) || S_ISREG(is.st_mode)))
       bytes_add(&found, name, sizeof name, e);
   }
   closedir(folder);

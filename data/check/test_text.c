@@ -1275,9 +1275,12 @@ static void data_open__refuses(Test *t) {
     {TEXT_OF "/blank", 16, 1, "/blank: expected documents, found none"},
     {TEXT_OF "/bom", 16, 1, "/bom: expected documents, found none"},
     {TEXT_OF "/nothing", 16, 1, "/nothing: expected documents, found none"},
+    {TEXT_OF "/broken", 16, 1, "/broken/link.txt: "},
     {TEXT_OF "/none_in", 16, 1, "this folder has no files of its own"}};
   tale_files(t);
-  if (make_folder(SCRATCH "/deeper") || make_folder(SCRATCH "/none_in"))
+  if (make_folder(SCRATCH "/deeper") || make_folder(SCRATCH "/none_in") ||
+      make_folder(SCRATCH "/broken") ||
+      symlink("none.txt", SCRATCH "/broken/link.txt"))
     exit(1);
   EACH (i, WRONG_TEXTS)
     file_write(WRONG_TEXTS[i][0], WRONG_TEXTS[i][1], strlen(WRONG_TEXTS[i][1]),
