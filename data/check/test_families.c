@@ -344,6 +344,8 @@ static const char *const LATER_KEYS[] = {
    "|attention_factor to be null"),
   ("olmo3 rope_parameters {`full_attention`:{`truncate`:false}} "
    "|full_attention.truncate to be"),
+  ("llama-yarn rope_parameters {`rope_type`:`yarn`,`truncate`:null} "
+   "|rope_parameters.truncate to be"),
   "gpt_oss model_type `llama` |found layer_types",
   "gpt_oss rope_parameters null |of type yarn or"};
 

@@ -1303,7 +1303,10 @@ static void hf__shards(Test *t) {
   if (!begun(t))
     return;
   text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
-  sink_fails(t, IMPORT, 1, "from/model.safetensors: ");
+  sink_fails(t, IMPORT, 1, "from/model.safetensors: expected this file, or");
+  text_file(t, DOWNLOAD "/adapter_config.json", "{}");
+  sink_fails(t, IMPORT, 1, "found an adapter");
+  remove(DOWNLOAD "/adapter_config.json");
   text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
   sink_fails(t, IMPORT, 1, "found a pytorch_model.bin");
   for (int i = 0; i < 3; i++) {
@@ -1630,7 +1633,7 @@ static const char *const KEYS_REFUSED[] = {
   "|to be 1, found",
   "llama rope_parameters {`full_attention`:{`rope_theta`:5}} "
   "|_attention to be null",
-  "llama rope_scaling {`type`:`dynamic`,`factor`:4} |dynamic. Try: \"rope_sc",
+  "llama rope_scaling {`type`:`dynamic`,`factor`:4} |dynamic. Try: default there",
   "llama clip_qkv 8",
   "llama rope_parameters false",
   "mistral rope_parameters {`rope_type`:`longrope`} |found longrope",

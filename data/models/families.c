@@ -711,8 +711,17 @@ static double yarn_pair(const Config *c, int r, double turns) {
  * for. The library also makes q and k longer, by m each; here the scores are
  * that much larger: <q,k> m^2 / sqrt(D) = <q,k> / sqrt(D / m^4). */
 static void fact_yarn(const Facts *f) {
+  static const char *const PLACES[] = {"rope_scaling", "rope_parameters"};
   Config *c = &f->s->model;
   const bool whole = fact_true(f, ROPE("truncate"), true);
+  /* null is false in the library, where no key is true */
+  for (int i = 0; i < 2; i++) {
+    const JsonValue *v = json_find(f->j, fact_at(f, PLACES[i]), "truncate");
+    char key[64];
+    snprintf(key, sizeof key, "%s.truncate", PLACES[i]);
+    if (json_kind(v, JSON_NULL))
+      fact_fails(f, key, "true or false", v);
+  }
   char flags[160];
   fact_flag(f, ROPE("factor"), "rope-factor", NULL);
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);

@@ -744,6 +744,13 @@ static bool folder_has(char path[1024], const char *folder, const char *name,
 static int folder_open(Folder *f, const char *path, Error *e) {
   char name[1024];
   *f = (Folder){.path = path};
+  /* the library would load the model it names, and add it to that */
+  if (folder_has(name, path, "adapter_config.json", e))
+    return fail(e, 1,
+                "%s: expected a whole model in its folder, found an adapter "
+                "(LoRA). Try: merge_and_unload() and save_pretrained in "
+                "Python, or another folder for the model alone",
+                name);
   const bool whole = folder_has(name, path, "model.safetensors", e);
   if (!whole && folder_has(name, path, "model.safetensors.index.json", e)) {
     Json index;
@@ -760,6 +767,12 @@ static int folder_open(Folder *f, const char *path, Error *e) {
                 "%s: expected this file, found a pytorch_model.bin, which "
                 "holds code and is not read. Try: a branch of the model with "
                 "safetensors (refs/pr/..), or save_pretrained in Python",
+                name);
+  if (!e->status && !whole)
+    return fail(e, 1,
+                "%s: expected this file, or model.safetensors.index.json and "
+                "the files that it names, found neither. Try: download the "
+                "folder again, with both kinds",
                 name);
   if (e->status || shard_open(f, name, e))
     return e->status;
