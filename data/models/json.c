@@ -623,7 +623,7 @@ static int shard_open(Folder *f, const char *path, Error *e) {
   if (!e->status && (N > HEADER_MOST || N > s->size - 8))
     fail(e, 1,
          "%s: expected a header of at most %d bytes within the file's %llu, "
-         "found a length of %llu. Try: download it again",
+         "found a length of %llu. Try: download it again (git: git lfs pull)",
          path, HEADER_MOST, (unsigned long long)s->size, (unsigned long long)N);
   s->head = 8 + N;
   unsigned char *head = NULL;
