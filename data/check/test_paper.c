@@ -796,7 +796,7 @@ static void claims_lack(Test *t, const Claim *claim, const Result *r) {
        "a claim's measure that is missing: %s", lacks ? lacks : "none");
 }
 
-/* Ctrl-C in a run: it says so and starts again. */
+/* A run that Ctrl-C stops says that it will start again. */
 static void run_stops(Test *t, const Experiments *x, const Settings *s) {
   Result stopped;
   interrupted = 1;

@@ -308,8 +308,8 @@ static void fact_rope(const Facts *f) {
   if (json_is(f->j, v, "dynamic"))
     fail(f->e, 1,
          "%s: expected rope_scaling of type default, linear, llama3 or yarn, "
-         "found dynamic. Try: default there in place of dynamic, without "
-         "factor, the same up to max_position_embeddings",
+         "found dynamic. Try: default there, without factor: the same up to "
+         "max_position_embeddings",
          f->j->name);
   else if (!llama3 && !json_is(f->j, v, "linear") && !json_is(f->j, v, "yarn"))
     fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn", v);

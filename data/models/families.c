@@ -714,7 +714,7 @@ static void fact_yarn(const Facts *f) {
   static const char *const PLACES[] = {"rope_scaling", "rope_parameters"};
   Config *c = &f->s->model;
   const bool whole = fact_true(f, ROPE("truncate"), true);
-  /* null is false in the library, where no key is true */
+  /* the library takes null for false, and a missing key for true */
   for (int i = 0; i < 2; i++) {
     const JsonValue *v = json_find(f->j, fact_at(f, PLACES[i]), "truncate");
     char key[64];

@@ -744,7 +744,7 @@ static bool folder_has(char path[1024], const char *folder, const char *name,
 static int folder_open(Folder *f, const char *path, Error *e) {
   char name[1024];
   *f = (Folder){.path = path};
-  /* the library would load the model it names, and add it to that */
+  /* the library would load the model that this file names, and add it */
   if (folder_has(name, path, "adapter_config.json", e))
     return fail(e, 1,
                 "%s: expected a whole model in its folder, found an adapter "
