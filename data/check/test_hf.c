@@ -1302,6 +1302,9 @@ static void hf__shards(Test *t) {
   Error e = {0};
   if (!begun(t))
     return;
+  text_file(t, DOWNLOAD "/snapshots", "");
+  sink_fails(t, IMPORT, 1, "the folder in " DOWNLOAD "/snapshots");
+  remove(DOWNLOAD "/snapshots");
   text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
   sink_fails(t, IMPORT, 1, "from/model.safetensors: expected this file, or");
   text_file(t, DOWNLOAD "/adapter_config.json", "{}");

@@ -402,6 +402,12 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
       return NULL;
     return &FAMILIES[LLAMA_FAMILY];
   }
+  if (!path_make(name, e, "%s/config.json", from) && file_missing(name) &&
+      !path_make(name, e, "%s/snapshots", from) && !file_missing(name))
+    fail(e, 1,
+         "%s: expected a folder with config.json, found a cache of downloads. "
+         "Try: the folder in %s",
+         from, name);
   if (!path_make(name, e, "%s/config.json", from) && file_missing(name))
     fail(e, 1,
          "%s: expected a folder with config.json or a file of llama2.c, found "
