@@ -1305,11 +1305,12 @@ static void hf__shards(Test *t) {
   text_file(t, DOWNLOAD "/snapshots", "");
   sink_fails(t, IMPORT, 1, "the folder in " DOWNLOAD "/snapshots");
   remove(DOWNLOAD "/snapshots");
-  text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
-  sink_fails(t, IMPORT, 1, "from/model.safetensors: expected this file, or");
   text_file(t, DOWNLOAD "/adapter_config.json", "{}");
   sink_fails(t, IMPORT, 1, "found an adapter");
+  text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
+  sink_fails(t, IMPORT, 1, "found an adapter");
   remove(DOWNLOAD "/adapter_config.json");
+  sink_fails(t, IMPORT, 1, "from/model.safetensors: expected this file, or");
   text_file(t, DOWNLOAD "/pytorch_model.bin", "PK");
   sink_fails(t, IMPORT, 1, "found a pytorch_model.bin");
   for (int i = 0; i < 3; i++) {

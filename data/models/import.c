@@ -402,17 +402,25 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
       return NULL;
     return &FAMILIES[LLAMA_FAMILY];
   }
-  if (!path_make(name, e, "%s/config.json", from) && file_missing(name) &&
-      !path_make(name, e, "%s/snapshots", from) && !file_missing(name))
+  /* the library would load the model that this file names, and add it */
+  if (folder_has(name, from, "adapter_config.json", e))
+    fail(e, 1,
+         "%s: expected a whole model in its folder, found an adapter (LoRA). "
+         "Try: merge_and_unload() and save_pretrained in Python, or another "
+         "folder for the model alone",
+         name);
+  bool whole = folder_has(name, from, "config.json", e);
+  if (!whole && folder_has(name, from, "snapshots", e))
     fail(e, 1,
          "%s: expected a folder with config.json, found a cache of downloads. "
          "Try: the folder in %s",
          from, name);
-  if (!path_make(name, e, "%s/config.json", from) && file_missing(name))
+  if (!whole && !e->status)
     fail(e, 1,
          "%s: expected a folder with config.json or a file of llama2.c, found "
          "none. Try: check the path, or download the model first",
          from);
+  path_make(name, e, "%s/config.json", from);
   if (!e->status && !json_load(&config, name, e))
     family = family_read(&config, s, e);
   json_free(&config);

@@ -744,13 +744,6 @@ static bool folder_has(char path[1024], const char *folder, const char *name,
 static int folder_open(Folder *f, const char *path, Error *e) {
   char name[1024];
   *f = (Folder){.path = path};
-  /* the library would load the model that this file names, and add it */
-  if (folder_has(name, path, "adapter_config.json", e))
-    return fail(e, 1,
-                "%s: expected a whole model in its folder, found an adapter "
-                "(LoRA). Try: merge_and_unload() and save_pretrained in "
-                "Python, or another folder for the model alone",
-                name);
   const bool whole = folder_has(name, path, "model.safetensors", e);
   if (!whole && folder_has(name, path, "model.safetensors.index.json", e)) {
     Json index;
