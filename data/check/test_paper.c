@@ -796,15 +796,21 @@ static void claims_lack(Test *t, const Claim *claim, const Result *r) {
        "a claim's measure that is missing: %s", lacks ? lacks : "none");
 }
 
-/* A run that Ctrl-C stops says that it will start again. */
+/* A run that Ctrl-C stops says that it will start again, and, of one that can
+ * be resumed, how. */
 static void run_stops(Test *t, const Experiments *x, const Settings *s) {
+  static const char *const SAID[] = {
+      "plain 3 is not finished and will start again. Try: the same command",
+      "star 3 is not finished and will start again. Try: the same command with "
+      "--parts"};
   Result stopped;
   interrupted = 1;
-  fact(t,
-       row_run(&stopped, x, 0, x->corpus, 3, s, fresh(t)) == 1 &&
-           strstr(t->e.text, "plain 3 is not finished and will start again. "
-                             "Try: the same c"),
-       "%s", t->e.text);
+  EACH (row, SAID)
+    fact(t,
+         row_run(&stopped, x, row, x->corpus, 3, s, fresh(t)) == 1 &&
+             strstr(t->e.text, SAID[row]) &&
+             (row == 1 || !strstr(t->e.text, "--parts")),
+         "%s", t->e.text);
   interrupted = 0;
 }
 

@@ -406,16 +406,21 @@ static void result_describe(Result *r, const Experiments *x, const Row *row,
            ISAS[isa_best()], sizeof(real));
 }
 
+/* A run with +onset or +valid has looks that a log does not keep, and begins
+ * anew when it was stopped; so does one after another row. */
+static bool row_resumes(const Row *row) {
+  return row->after < 0 && !asks(row, "onset") && !asks(row, "valid");
+}
+
 /* --parts: where a run is kept that is stopped, as t's --out and --log, every
  * PART_STEPS and at its end. It goes on from there, to the same bytes as one
- * that was never stopped. Runs with +onset or +valid have looks that a log does
- * not keep, and begin anew; so does one after another row. */
+ * that was never stopped. */
 enum { PART_STEPS = 500 };
 static int part_open(Trainer *t, const Result *r, const Row *row,
                      const Settings *s, Error *e) {
   const char *folder = own_of(s)->parts;
   char path[PATH_ROOM];
-  if (!*folder || row->after >= 0 || asks(row, "onset") || asks(row, "valid"))
+  if (!*folder || !row_resumes(row))
     return e->status;
   /* another build rounds differently, and begins anew */
   const uint64_t key = hash64(r->checksum, r->build, strlen(r->build));
@@ -488,9 +493,11 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
    * one that it goes on from. */
   if (interrupted) {
     const bool kept = t->s.out[0] && !file_missing(t->s.out);
+    const bool can = row_resumes(row) && !strcmp(row->name, r->row);
     *e = (Error){0};
-    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same "
-         "command", r->row, r->seed, kept ? "will resume" : "will start again");
+    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and will %s. Try: the "
+         "same command%s", r->row, r->seed, kept ? "resume" : "start again",
+         can && !kept ? " with --parts out/parts, which resumes" : "");
   }
   p->name = row->name;   /* `name` is this call's */
   return e->status;
