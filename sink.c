@@ -3182,7 +3182,7 @@ static int checks_run(const Check *more, const char *program, const char *name,
 
 /* Zeroed memory; NULL and an error if there is none. */
 void *grab(idx count, size_t size, Error *e);
-void vec_log(idx n, real *y, const real *x);   /* as vec_exp */
+void vec_log(idx n, real *y, const real *x);   /* y = log x, as vec_sqrt */
 typedef struct Bytes {          /* a growing array */
   unsigned char *at;
   size_t size, room;
@@ -3281,7 +3281,7 @@ typedef struct Data {
   uint64_t seed, sample;        /* sample: blocks read so far */
   uint64_t source;              /* hash64 of the text */
   char name[PATH_ROOM], read[80];   /* read: how much is held */
-  /* Of an endless text (data/text, toys.c), else NULL: n tokens of a block. */
+  /* Of an endless text (data/text/teller.c), else NULL: n tokens of a block. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
   uint64_t document;            /* the place in it, which a checkpoint keeps */
   size_t offset;
@@ -3914,8 +3914,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
   return id_add(out, d->end, e);
 }
 
-/* Where to cut the last document: a text at white space, if the first half of
- * what is held has any (Chinese on a line, DNA). */
+/* Where to cut the last document: a text at the first white space that would be
+ * held, or in the middle of that if the half before has none (DNA, Chinese). */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
@@ -4015,8 +4015,8 @@ static int positions_parse(const char *flag, const char *text, int *positions,
   return 0;
 }
 
-/* `seed` orders the data: d->seed is seed + 1, or 0 for HELD_SEED, which has
- * another use. T = 0: an evaluation. After a failure d is empty. */
+/* `seed` orders the data: d->seed is seed + 1, or 0 where that is HELD_SEED, of
+ * another use (9.2). T = 0: an evaluation. After a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
   *d = (Data){.epoch = -1};
@@ -4074,7 +4074,7 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, else 1, and in the places of random tokens: ids
  *                        drawn once for a block by data/text/first.c
- * Random tokens come last, and for the metric with --first-tokens alone. */
+ * Random tokens are written last, in a measurement only with --first-tokens. */
 
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
@@ -4321,7 +4321,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* Where a companion's flag is unused at another value than 0. */
+/* Values but 0 at which a companion's flag is unused. */
 static const char NOT_USED[] =
     "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
     "extra-logit none\ngate none\nrope-scaling none\n"
@@ -4810,7 +4810,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     fail(e, 1, "stopped at step %ld of %d; %s", t->step, r->steps,
          t->s.out[0]
          ? "--out has a checkpoint. Try: the same with ./paper and --resume"
-         : "nothing was saved. Try: with --out");
+         : "no checkpoint was saved. Try: with --out");
   return e->status;
 }
 
@@ -4836,7 +4836,7 @@ static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0);
  *
  * even_self: even rows give self and prev (H_T - 1) / (T - 1) with H_n = 1 +
  * 1/2 + .. + 1/n, 0.0594 at T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1),
- * 0.0517. The two differ only under a window of 1. */
+ * 0.0517. self and prev differ there only under a window of 1. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
                  const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
@@ -5092,7 +5092,7 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many of n sequences a forward takes: as 1.6 GB hold (a head has two maps
+/* How many of n sequences a forward takes: 1.6 GB of them (a head has two maps
  * of T^2 numbers), at most 16 unless each forward reads the model's file. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
@@ -5122,9 +5122,9 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   Acts a = {0};
   *out = (Sinks){0};
   if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
-    return fail(e, 2, "--T %d: the model's context is %d tokens. Try: --T %d%s",
-                T, c->context, c->context,
-                s->beyond ? ", the longest it has learned" : ", or --beyond");
+    return fail(e, 2, "--T %d: the model's context ends at %d. Try: --T %d%s",
+                T, c->context, c->context, c->pos == POS_LEARNED
+                ? ", the longest it has learned" : ", or --beyond");
   int got = 0, starts = 0;
   idx all = (idx)n * T;
   int *ids = grab(2 * all, sizeof(int), e);
@@ -5205,8 +5205,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* [FIG19] alpha of a column, by layer (down) and head (across); after a token's
- * that of column 0, which is * or x* where token 1 has another. */
+/* [FIG19] alpha of a column, by layer (down) and head (across). With * or x*
+ * that of column 0, which is theirs, follows a token's. */
 static void heat_map(const char *title, const Sinks *s, const Config *c,
                      int column, FILE *out) {
   const char *token = column < config_column_first(c) ? "" : "token ";
@@ -5326,8 +5326,8 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  *   hidden    [L+1,B,N,C]  h^0 .. h^L, before the final norm
  *   attn, metric           [L,B,H,T,S]: scale s/Z, and m; columns *, x*, 1 .. T
  *   alpha     [L,B,H,S]    alpha_k of each sequence, from metric
- *   z, q, k, prenorm       with --all: scores; q and k after positions,
- *                          [L,B,H,N,D]; what a post-norm reads, [L,B,N,C]
+ *   z, q, k, prenorm       with --all: scores [L,B,H,T,S]; q, k after positions
+ *                          [L,B,H,N,D]; what a post-norm reads [L,B,N,C]
  *
  * Maps have the T real rows; states have a row for each x*, too. */
 
@@ -5605,8 +5605,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
     bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
                 loss_word(gap), gap);
   if (steps < atoi(RUN_STEPS))
-    bytes_print(out, e, "Only %d of the usual %s steps were run.\n", steps,
-                RUN_STEPS);
+    bytes_print(out, e, "Steps: %d of the usual %s.\n", steps, RUN_STEPS);
   bytes_print(out, e, "Rule: %g times even or more counts as a sink, below "
               "%g as none;\nlosses within %g nats count as equal.\n", SHOWS,
               ABSENT, ALIKE);
@@ -5881,7 +5880,7 @@ enum {
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
   BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
-  GROUP = 6,   /* tiles of A's rows at a time in a small product */
+  GROUP = 6,   /* tiles of A's rows at a time where `packed` is false */
   FEW_ROWS = 16,   /* up to so many rows of C, B is read in place; */
   SMALL = 1 << 18,   /* up to BAND, if B spans at most so many numbers */
   MANY = 192,   /* columns from which packing A pays */
@@ -6435,7 +6434,7 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * row_stat, from which the backward makes a row again, is log Z for exp (under
  * clamp log sum, whose sign tells the branch), else the signed sum or the
- * p-norm. As in 3.6 exp is relative to the row's largest score, top:
+ * p-norm. As in 3.6 exp is relative, unless Z = 1, to the largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
  *   p-norm  log Z = top + log(sum_j e^(p (z_j - top)))/p  [E44] temperature 1/p
@@ -7025,12 +7024,11 @@ void model_zero_grads(Model *m) {
     zero(m->grads + at, at_most(m->count - at, piece));
 }
 
-/* All arrays of an Acts lie in one arena, so no pass allocates. Walks over
- * lists of them add up their sizes, then place them. */
+/* The numbers of an Acts lie in one arena: a pass allocates only panels (13.2).
+ * Walks over lists of its arrays add up their sizes, then place them. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
-/* Up to a row {0}. What the variant lacks is NULL. Sizes round up to 16, for
- * alignment. */
+/* Up to a row {0}; what a variant lacks is NULL. Sizes are aligned, to 16. */
 static void arena_take(Acts *a, const Room *room) {
   for (; room->at; room++) {
     *room->at = NULL;
@@ -7816,13 +7814,13 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
      s->train.optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
-    {"valid", "above 0, except in eval: a training is measured on held-out "
-     "text, by default 0.05 of the documents",
+    {"valid", "above 0: a training is measured on held-out text, by default "
+     "0.05 of the documents",
      s->data.valid > 0 || s->groups & EVAL},
     {"input text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
     {"seed init", "without a MODEL",
      strcmp(s->verb, "dump") || !s->n_words},
-    {"sim kernel normalizer scale extra window",   /* its rule has no window */
+    {"sim kernel normalizer scale extra window",   /* its even rows have none */
      "with train, as run has its own rows", strcmp(s->verb, "run")},
     MORE_BELONGS
   };
@@ -7840,7 +7838,7 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
   positions_parse(o->flag, is, at, 16, e);
   for (int i = 0; at[i]; i++)
     if (at[i] > most)
-      fail(e, 2, "--%s %s: there are only %d tokens. Try: at most %d, or a "
+      fail(e, 2, "--%s %s: the last token is %d. Try: at most %d, or a "
            "longer --%s", o->flag, is, most, most,
            s->groups & MODEL ? "context" : "T");
 }
@@ -8057,7 +8055,7 @@ static void output_claim(const Settings *s, const char *path, bool on,
   if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
     fail(e, 1, "%s: already exists and is not replaced. Try: another name, "
-         "%s--force to replace it", path,
+         "%sor --force to replace it", path,
          option_find("resume", s->groups) && !s->resume && s->out[0]
          && !file_missing(s->out) ? "--resume to continue, " : "");
   bytes_add(names, path, strlen(path) + 1, e);
@@ -8113,9 +8111,9 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
     fprintf(out, "%-38s %9.4f %9.2f\n%-38s %9.4f %9.2f\n", "self", self,
             self / s->even_self, "prev", prev, prev / s->even_self);
   }
-  fprintf(out, "Sink without a number: eps %g. In even rows alpha_1 is %.4f. "
-          "Row mass %.3f.\nself, prev: a row's share on its own token, and on "
-          "the one before.\n", s->eps[0], s->even, sinks_raw(s));
+  fprintf(out, "Sink without a number: eps %g. x even: over even rows' alpha_1, "
+          "%.4f, or self.\nRow mass %.3f. self, prev: a row's share on its own "
+          "token, and on the one before.\n", s->eps[0], s->even, sinks_raw(s));
 }
 
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
@@ -8285,7 +8283,7 @@ static void eval_print(const Work *w, const Settings *s) {
     printf(" (%d at the start of a document)", r->starts);
   if (*w->t.data.drawn)
     printf(", %s", w->t.data.drawn);
-  else if (s->data.fix_token)
+  else if (s->data.fix_token && s->data.fix_token <= r->T)
     printf(", token %d fixed", s->data.fix_token);
   if (w->t.random_tokens)
     printf(", without its training's random tokens");
@@ -8293,7 +8291,7 @@ static void eval_print(const Work *w, const Settings *s) {
   sinks_print(r, &s->model, s->eval_k, stdout);
   if (r->loss > 0)
     printf("\nloss %.4f nats a token, of these sequences (valid_loss of train "
-           "has longer\nblocks, which begin anywhere)\n", r->loss);
+           "has blocks of\nthe whole context, which begin anywhere)\n", r->loss);
 }
 
 static int verb_eval(Settings *s, Error *e) {
@@ -8335,12 +8333,13 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   idx B = (idx)data->starts.size, size = (idx)data->held.size;
   idx line = B ? size / B : 0;
   int most = d->m->c.context + 1;
-  bool fits = line >= 2 && line <= most && size == B * line;
+  bool fits = line >= 2 && line <= most && size == B * line
+              && line > d->m->c.prefix;
   for (idx b = 0; b < B; b++)
     fits = fits && data->starts.at[b] == b * line;
   if (!fits)
-    fail(e, 1, "%s: expected lines of equal length, of 2 to %d ids. Try: a "
-         "line like 1 2 3", d->s->ids, most);
+    fail(e, 1, "%s: expected lines of equal length, of 2 to %d ids, beyond any "
+         "--prefix. Try: a line like 1 2 3", d->s->ids, most);
   d->B = B;
   d->T = line - 1;
   d->N = config_rows(&d->m->c, (int)d->T);
@@ -8464,8 +8463,8 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = !most && option_find("text", v->groups);
   if (s->n_words > most)
-    return fail(e, 2, "%s: unexpected argument. Try: %s %s%s%s", s->words[most],
-                s->program->name, v->name, reads ? ", or --text " : "",
+    return fail(e, 2, "%s: unexpected argument. Try: %s help %s%s%s",
+                s->words[most], s->program->name, v->name, reads ? ", or --text " : "",
                 reads ? s->words[most] : "");
   if (s->threads && set_workers(s->threads))   /* 0: OMP_NUM_THREADS decides */
     fprintf(stderr, "%s: no OpenMP, so 1 thread, not %d; same results\n",

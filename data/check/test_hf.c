@@ -1932,7 +1932,7 @@ static void hf__llama2c_refuses(Test *t) {
   static const char ONE[] = "found one file of a folder";
   static const char *const TEXTS[][2] = {
     {"PK\003\004 and twenty-four bytes more", ONE},
-    {"short", "x.bin/config.json: "},
+    {"short", "x.bin: expected a folder"},
     {"12345678{and twenty-four bytes more", ONE}};
   Bytes *b = bytes_of(t), *bad = bytes_of(t);
   Error e = {0};
@@ -3926,7 +3926,7 @@ static void hf__names_its_text(Test *t) {
     {START "2 --resume", 0, "steps=2 "},
     {START "2 --resume --context 9", 2, "--context 9: "},
     {"eval" TO "--n 2", 0, " of 8 tokens, "},
-    {"eval" TO "--T 9", 2, "the model's context is 8 tokens"},
+    {"eval" TO "--T 9", 2, "the model's context ends at 8"},
     {"export" TO SCRATCH "/to", 0, "left out: the published tokenizer. Copy"},
     {"export --force" TO SCRATCH, 1,
      "expected no tokenizer but the model's own, found another"}};

@@ -951,10 +951,10 @@ static void evaluate__refuses(Test *t) {
     int T, status;
     const char *said;
   } ROWS[] = {
-    {"--pos learned", 17, 2, "context is 16 tokens. Try: --T 16, or --beyond"},
+    {"--pos learned", 17, 2, "context ends at 16. Try: --T 16, the longest"},
     {"--pos learned --beyond", 17, 2, "the longest it has learned"},
     {"--pos learned", 16, 0, ""},
-    {"--pos absolute", 17, 2, "--T 17: the model's context is 16"},
+    {"--pos absolute", 17, 2, "--T 17: the model's context ends at 16"},
     {"", 17, 2, "or --beyond"},
     {"--pos absolute --beyond", 17, 0, ""}, {"--beyond", 20, 0, ""},
     {"", 16, 0, ""},
@@ -1049,7 +1049,7 @@ static void demo_run__verdict(Test *t) {
   fact(t,
        strstr(at, "2 times even or more counts as a sink, below 1.5 as none;\n"
                   "losses within 0.05 nats count as equal.\n") &&
-           strstr(at, "\nOnly 12 of the usual 3000 steps were run.\nRule"),
+           strstr(at, "\nSteps: 12 of the usual 3000.\nRule"),
        "%s", at);
   fact(t,
        !strncmp(page[0], page[1], (size_t)(strstr(at, " s on ") - 4 - page[0])),
@@ -1200,7 +1200,7 @@ static void run_verdict__words(Test *t) {
     run_verdict(o, ROWS[r].steps, said, fresh(t));
     bytes_add(said, "", 1, &t->e);
     const char *text = (const char *)said->at,
-               *cut = strstr(text, " of the usual 3000 steps were run.\n");
+               *cut = strstr(text, " of the usual 3000.\n");
     EACH (w, ROWS[r].says)
       fact(t, strstr(text, ROWS[r].says[w]), "row %d, word %d: %s", r, w, text);
     fact(t, !cut == (ROWS[r].steps >= 3000) && !strstr(text, "nan"), "%d: %s",
@@ -1904,9 +1904,9 @@ static const char *const IDLE[][2] = {
   {"eval: --ids a --text b", "--text: has an effect only without --ids."},
   {"--start m --init gpt2", "init: has an effect only without --start."},
   {"--pos none --rope-base 500", "base: has an effect only with --pos rotary."},
-  {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are only 8"},
+  {"--random-tokens 1,9 --context 8 --T 8", "1,9: the last token is 8"},
   {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""},
-  {"--fix-token 129", "fix-token 129: there are only 128 tokens"},
+  {"--fix-token 129", "fix-token 129: the last token is 128"},
   {"--end-token 3", "--tokens."}, {"generate: --temperature 0 --seed 3", ""},
   {"--pnorm 2", "--normalizer pnorm."},
   {"--extra k --extra-norm 2", "--extra-value e1|ones."},
@@ -1915,9 +1915,9 @@ static const char *const IDLE[][2] = {
   {"eval: --T 300 --fix-token 300", ""},
   {"eval: --input random --ids a", "without --ids."},
   {"--normalizer pnorm --pnorm 1", ""},
-  {"--context 32 --T 33", "there are only 32"},
+  {"--context 32 --T 33", "the last token is 32"},
   {"run: --extra-dims 2", "--extra k|kv."},
-  {"eval: --fix-token 65", "there are only 64"},
+  {"eval: --fix-token 65", "the last token is 64"},
   {"generate: --grammar g --prompt a", "prompt: has an"},
   {"generate: --fix-token 2", "at 1, the start of the text"},
   {"--extra-shared --extra logit", "--extra k|kv."},
@@ -2233,7 +2233,7 @@ typedef struct Refused {
 
 static const Refused OF_SINK_ALONE[] = {
   {TRAINED "--out " SCRATCH "/m.ckpt", 1,
-   "is not replaced. Try: another name, --force"},
+   "is not replaced. Try: another name, or --force"},
   {TRAINED "--resume --out " SCRATCH "/n", 2,
    "not a flag of this command. Try: make paper"},
   {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2,
@@ -2262,19 +2262,19 @@ static const Refused OF_SINK_ALONE[] = {
    2, "--seed: has an effect only without a MODEL"}};
 static const Refused OF_PAPER_TOO[] = {
   {TRAINED "--out " SCRATCH "/m.ckpt", 1,
-   "is not replaced. Try: another name, --resume to continue, --force"},
+   "is not replaced. Try: another name, --resume to continue, or --force"},
   {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1,
    "not the log of this"},
   {TRAINED "--resume --out " SCRATCH "/n --report " SCRATCH "/i", 1,
-   "/i: already exists and is not replaced. Try: another name, --force"},
+   "/i: already exists and is not replaced. Try: another name, or --force"},
   {EVALUATED "--force --csv " SCRATCH "/m.ckpt", 2,
    "/m.ckpt: this command reads or writes it, too"},
   {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2,
    "this command reads or writes it, too"},
   {"run --quiet --steps 0 --resume --out " SCRATCH "/f --csv " SCRATCH "/i", 1,
-   "/i: already exists and is not replaced. Try: another name, --force"},
+   "/i: already exists and is not replaced. Try: another name, or --force"},
   {EVALUATED "--csv=" SCRATCH "/i", 1,
-   "Try: another name, --force to replace it"},
+   "Try: another name, or --force to replace it"},
   {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2,
    "this command reads or writes it, too"},
   {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2,

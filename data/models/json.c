@@ -736,7 +736,9 @@ static int shards_open(Folder *f, const Json *j, Error *e) {
 /* Has the folder a file of this name? Its path is made. */
 static bool folder_has(char path[1024], const char *folder, const char *name,
                        Error *e) {
-  return !path_make(path, e, "%s/%s", folder, name) && !file_missing(path);
+  struct stat is;
+  return !path_make(path, e, "%s/%s", folder, name) &&
+         (!stat(path, &is) || (errno != ENOENT && errno != ENOTDIR));
 }
 
 /* Reads every header of the folder at path, which must outlive f. A whole file

@@ -154,7 +154,7 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
   int needed, done = runs_named(on[BOOKS], "large-", &needed);
   if (needed)
     bytes_print(out, e,
-                "- Of larger models (12.5 times the parameters, 10 times the "
+                "- Of larger models (6.3 times the parameters, 10 times the "
                 "tokens) %d of %d runs are there.\n",
                 done, needed);
 }
