@@ -855,7 +855,7 @@ static uint64_t twice_write(Error *e) {
 static void hf__refuses(Test *t) {
   static const char *const WORDS[][3] = {
     {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1",
-     "expected tokenizer.json"},
+     "none: No such file or directory. Try: check the path"},
     {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1",
      "found a damaged one"},
     {"export " SCRATCH "/none " SCRATCH "/llama", "1", "none: "},
@@ -1926,6 +1926,7 @@ static void hf__llama2c_refuses(Test *t) {
      "expected version 0 of llama2.c's format, found a later one"},
     {1, 0, 0, "expected ffn"},
     {2, 1 << 20, 0, "expected layers"},
+    {2, '{', 0, "bytes for the shape"},   /* 123 layers */
     {3, 6, 0, "expected heads that"},
     {6, CONTEXT2 + 1, 0, "bytes for the shape"},
     {5, V2, 0, "bytes for the shape"}};
@@ -1933,7 +1934,9 @@ static void hf__llama2c_refuses(Test *t) {
   static const char *const TEXTS[][2] = {
     {"PK\003\004 and twenty-four bytes more", ONE},
     {"short", "x.bin: expected a folder"},
-    {"12345678{and twenty-four bytes more", ONE}};
+    {"{\"metadata\": \"twenty-four bytes more\"}", ONE}};
+  /* of a shard: its header's length, and that */
+  static const char SHARD[40] = "\30\0\0\0\0\0\0\0{\"a\": {\"dtype\": \"F32\"}}";
   Bytes *b = bytes_of(t), *bad = bytes_of(t);
   Error e = {0};
   if (!begun(t))
@@ -1956,12 +1959,14 @@ static void hf__llama2c_refuses(Test *t) {
   sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/x.json", 1,
              "x.json: expected");
   sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/none", 1,
-             "none: expected tokenizer.json");
+             "none: No such file or directory. Try: check the path");
   no_error(t, &e);
   EACH (i, TEXTS) {
     text_file(t, SCRATCH "/x.bin", TEXTS[i][0]);
     sink_fails(t, MAKE_Y, 1, TEXTS[i][1]);
   }
+  file_write(SCRATCH "/x.bin", SHARD, sizeof SHARD, &e);
+  sink_fails(t, MAKE_Y, 1, ONE);
   sink_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1,
              "found none. Try: check the path");
   fact(t, file_missing(SCRATCH "/y.model"), "something was written");
@@ -4620,7 +4625,7 @@ static void check_model__every_variant(Test *t) {
     "--kernel elu --sim identity --score-scale logn", "--xsa --extra k",
     "--head-norm --sim sigmoid --normalizer one", "--pos none --extra logn",
     "--pos none --sim relu --normalizer count", "--sim rectified --xsa",
-    "--window 1 --sink-token"};
+    "--window 1 --sink-token", "--xsa --head-norm", "--xsa --place sandwich"};
   enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
   int models = 0, rows = 0, measured = 0, n;
   char last[120];

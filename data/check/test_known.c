@@ -592,7 +592,7 @@ static void known_asks(Test *t) {
     {OF_KNOWN "--probe --n 1001 --T 12", "8 to 1000"},
     {OF_KNOWN "--isolate 5 --T 12 --input random", "--input natural"},
     {OF_KNOWN "--probe --T 12 --n 9 --input random", "--input natural"},
-    {OF_KNOWN "--isolate 5 --T 400", "context is"},
+    {OF_KNOWN "--isolate 5 --T 400", "context ends"},
     {OF_KNOWN "--isolate-blocks 1", "--isolate-"},
     {OF_KNOWN "--isolate 5 --inputs", "one model and one text"},
     {OF_KNOWN "--probe --lengths 8,12", "one model and one text"},

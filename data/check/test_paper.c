@@ -526,7 +526,8 @@ static const char *const TABLES_REFUSED[][2] = {
   {"rule 1 < 2\n", "ROW.MEASURE on one side"},
   {RULE "needs 1 < 2\n", "ROW.MEASURE on one side"},
   {RULE "needs a.x = 1 with 2\n", "within what they are equal, found 'with'"},
-  {RULE "seeds 2.5 3\n", "two counts of seeds"},
+  {RULE "seeds 2.5 3\n", "the second no smaller, found '2.5'"},
+  {RULE "recipe r --dim 8\n", "a name that no recipe above has, found 'r'"},
   {RULE "needs a.x = 1\n", "within what they are equal"},
   {RULE "needs a.x = 1 within 0\n", "within what they are equal"},
   {RULE "needs a.x > 1 within 1\n", "the end of the line"},
@@ -2156,6 +2157,9 @@ static const TestCase VERDICT_CASES[] = {
   {"ordered|a.m < 2 < c.m", 3, {1, 1, 1, 0, 0, 0, 3, 3, 3}, REPRODUCED,
    "tau 1.00"},
   {"ordered|a.m < b.m < c.m", 1, {1, 2, 3}, UNDECIDED, "1 seed"},
+  /* 3/5, which a sum that begins at 0 rounds to less */
+  {"ordered|a.m < b.m < c.m", 5, {1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 2, 2, 3, 2},
+   REPRODUCED, "tau 0.60"},
   {"exact|a.m <= b.m", 3, {1, 2, 3, 1, 2, 3}, REPRODUCED, "3 of 3 seeds"},
   {"exact|a.m < b.m", 3, {1, 2, 3, 2, 2, 4}, NOT_REPRODUCED,
    "a.m of seed 2: 2 against 2"},
@@ -4020,7 +4024,7 @@ static void sink__survey(Test *t) {
           1,
           "|paper: eval: lines measured: 1, left out: 1, "
           "the first of " SCRATCH "/a.ckpt: --lengths 999: the model's context "
-          "is 16 tokens. Try: --lengths 16, or --b");
+          "ends at 16. Try: --lengths 16, or --b");
 }
 
 /* With --csv - and --json - standard output has the rows and nothing else; what

@@ -228,7 +228,7 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
  * 3  Scores before sim
  *
  * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys.
- * With one, log n_i = 0.
+ * Of one key log n_i is 0.
  *
  *   soft-cap      y = X tanh(z / X)    Gemma 2's; |y| <= X. Without it y = z
  *   score scale   c_h log(n_i) y       the largest weight need not fade as n_i
@@ -922,10 +922,10 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *                                         in NSA (2502.11089), which scores
  *                                         blocks by keys of its own, learned
  *
- * A row takes the mean over the keys that it sees. Of equal scores the earlier
- * key or block is chosen. The column * is no key and always stays. The choice
- * has no gradient: what is left out has z = -infinity, and a = dz = 0 as if
- * masked.
+ * A block's mean is over those of its keys that the row sees. Of equal scores
+ * the earlier key or block is chosen. The column * is no key and always stays.
+ * The choice has no gradient: what is left out has z = -infinity, and a = dz =
+ * 0 as if masked.
  *
  * CHOSEN BY THE WEIGHTS, which are exactly 0 below a threshold tau:
  *

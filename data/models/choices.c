@@ -118,6 +118,8 @@ static size_t field_plain(unsigned char *to, const unsigned char *from,
 static bool question_read(Question *q, const unsigned char *p, size_t size,
                           unsigned char *text, size_t *at) {
   *q = (Question){.gold = -1, .endings = -1};
+  if (memchr(p, 0, size))   /* it would end its field */
+    return false;
   for (size_t from = 0, end; from <= size; from = end + 1) {
     const unsigned char *tab = memchr(p + from, '\t', size - from);
     end = tab ? (size_t)(tab - p) : size;
@@ -220,8 +222,8 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c,
     if (length < 2)
       fail(e, 1,
            "--choices: expected endings of at least one token, found "
-           "\"%.40s\". Try: --bos",
-           ending);
+           "\"%.40s\". Try: %s",
+           ending, s->data.bos ? "an ending that is not empty" : "--bos");
   }
   ids_free(&alone);
   bytes_free(&text);
@@ -336,8 +338,8 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s,
   *out = (Chosen){0};
   if (!d->tokenizer.vocab)
     return fail(e, 2,
-                "--choices %s: needs a tokenizer, but the model was trained on "
-                "ids. Try: --text FILE or --grammar FILE",
+                "--choices %s: needs the model's tokenizer, found none open. "
+                "Try: without --ids, or hf FOLDER --tokenizer FILE",
                 own->choices);
   if (!file_read(own->choices, &file, e))
     choices_read(file.at, file.size, own->choices, &c, e);

@@ -176,11 +176,16 @@ static int fact_fails(const Facts *f, const char *keys, const char *expected,
                       const JsonValue *v) {
   char text[64];
   const char *key = fact_named(f, keys, v);
+  shown(f, v, text);
+  /* a string that might be read as something else */
+  const bool unlike = isdigit((unsigned char)*text) ||
+                      has_word("true false null", text);
+  const char *mark = json_kind(v, JSON_STRING) && unlike ? "\"" : "";
   return fail(f->e, 1,
-              "%s: expected %.*s to be %s, found %s. Try: another model; no "
-              "other value is supported",
-              f->j->name, (int)strcspn(key, "|"), key, expected,
-              shown(f, v, text));
+              "%s: expected %.*s to be %s, found %s%s%s. Try: another model; "
+              "no other value is supported",
+              f->j->name, (int)strcspn(key, "|"), key, expected, mark,
+              text, mark);
 }
 
 static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
@@ -312,7 +317,8 @@ static void fact_rope(const Facts *f) {
          "max_position_embeddings",
          f->j->name);
   else if (!llama3 && !json_is(f->j, v, "linear") && !json_is(f->j, v, "yarn"))
-    fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn", v);
+    fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn",
+               v ? v : old);
   if (f->e->status)
     return;
   if (json_is(f->j, v, "yarn")) {

@@ -730,7 +730,7 @@ static void fact_yarn(const Facts *f) {
   double m = 1;
   if (c->rope_factor > 1)
     m = 0.1 * log(c->rope_factor) + 1;
-  m = fact_value(f, ROPE("attention_factor"), m, 1e-12, 1e12, false);
+  m = fact_value(f, ROPE("attention_factor"), m, 0.01, 100, false);
   if (!f->e->status && !(c->rope_base > 1))
     fact_fails(f, "rope_theta", "above 1", fact_at(f, ROPE_BASE));
   if (f->e->status)

@@ -7,10 +7,10 @@
  * 16  Import: a folder or a file as a model file of sink
  *
  * Before a number is copied every tensor is accounted for: each that the family
- * needs is there once in its shape, and nothing else is there. Then they are
- * copied, or only pointed at (--link), in the order in which a forward reads
- * them, bit by bit but for those that families.c rewrites: the file says how a
- * tensor lies (2). */
+ * needs is there once in its shape, and else only what is known to be needless.
+ * Then they are copied, or only pointed at (--link), in the order in which a
+ * forward reads them, bit by bit but for those that families.c rewrites: the
+ * file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Config *c, const Tensor *x, int how,
@@ -393,7 +393,9 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
            "%s: expected a folder or a file of llama2.c, found a GGUF file. "
            "Try: the folder of safetensors that it was made of",
            from);
-    if (!memcmp(head, "PK\003\004", 4) || head[0] == '{' || head[8] == '{')
+    bool json = head[0] == '{' && (head[1] == '"' || isspace(head[1]));
+    bool tensors = head[8] == '{' && number_at(head, 8) <= size - 8;
+    if (!memcmp(head, "PK\003\004", 4) || json || tensors)
       fail(e, 1,
            "%s: expected a folder or a file of llama2.c, found one file of a "
            "folder. Try: the folder with its config.json",

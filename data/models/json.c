@@ -610,7 +610,7 @@ static int shard_open(Folder *f, const char *path, Error *e) {
     return e->status;
   FILE *in = fopen(path, "rb");
   if (!in)
-    return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+    return fail(e, 1, "%s: %s. Try: download it again", path, strerror(errno));
   uint64_t N = 0;
   if (!file_size(in, &s->size) || !file_seek(in, 0) || s->size < 8 ||
       fread(eight, 1, 8, in) != 8)

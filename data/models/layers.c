@@ -251,8 +251,8 @@ static int models_resolve(Config *c, Error *e) {
     default_to(&c->expert_top, (int)at_most(c->experts, 2));
   if (blends && (falls || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))))
     return fail(e, 2,
-                "--rope-high must be above --rope-low. Try: --rope-low 1 "
-                "--rope-high 4");
+                "--rope-high must be above --rope-low, and that, with yarn, "
+                "above 0. Try: --rope-low 1 --rope-high 4");
   if (c->window_period && c->window_offset >= c->window_period)
     return fail(e, 2, "--window-offset %d: no such block. Try: at most %d",
                 c->window_offset, c->window_period - 1);

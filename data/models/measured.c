@@ -43,7 +43,8 @@ enum {
  * part. They do by their positions, and by row sums that grow with the keys;
  * but log n or 1 / n may take that back, a row that sees itself alone has no
  * others, and a sum of ReLUs may be 0 or 1 in every row. Nor is a sum felt
- * behind XSA or a head norm: without x*, o is a multiple of the one v. */
+ * behind XSA or a head norm: without x*, o is a multiple of the one v. Mamba's
+ * blocks, too, part them: each state adds to the one before. */
 static bool parts_surely(const Config *c) {
   bool sums = c->sim < SIM_SOFTPICK && !config_clips(c) &&
               c->normalizer != NORMALIZER_CLAMP;
@@ -66,8 +67,11 @@ static int premises(const Config *c) {
   bool sums = c->normalizer == NORMALIZER_SUM && !c->extra && !c->sink_token &&
               c->sim < SIM_SOFTPICK && !config_clips(c) &&
               !(c->gain && c->sim == SIM_IDENTITY);
-  bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE &&
-               config_attending(c) == c->layers;
+  /* XSA takes all of a repeated token's o: a norm behind enlarges rounding */
+  bool noise = c->xsa && (c->head_norm || (c->place == PLACE_SANDWICH &&
+                                           c->norm != NORM_DYT));
+  bool equal = sums && !noise && c->pos != POS_LEARNED &&
+               c->pos != POS_ABSOLUTE && config_attending(c) == c->layers;
   bool law = equal && soft && !c->window && !c->prefix && !c->sparse_top;
   bool shaped = config_score_mod(c), all = !c->sparse_top;
   bool relative = c->pos == POS_RELATIVE || c->pos == POS_T5;

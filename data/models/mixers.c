@@ -231,7 +231,7 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y,
  * backward: Seams.forward_only says so. */
 
 /* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if
- * asked for, else 0. One NaN makes all NaN. */
+ * asked for, else 0. One NaN makes NaN of all that are kept. */
 static void router_row(idx X, idx top, bool shared, real *gate) {
   real p[CHUNK], most = vec_max(X, gate);
   bool taken[CHUNK] = {false};

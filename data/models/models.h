@@ -4,7 +4,8 @@
  * SPDX-License-Identifier: MIT
  *
  * The parts are defined in layers.c (angles, windows, biases, embeddings, caps),
- * mixers.c (Mamba, experts) and stored.c (matrices that stay in their file). */
+ * mixers.c (Mamba, experts), families.c (LongRoPE, cut experts) and stored.c
+ * (matrices that stay in their file). */
 #ifndef MODELS_H
 #define MODELS_H
 

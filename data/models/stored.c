@@ -13,8 +13,8 @@
  *   exponent e = 1 .. 30    (1 + f / 1024) 2^(e - 15): a float has e + 112 and
  *                           f at its own places
  *   e = 0                   f 2^-24: (1 + f / 1024) 2^-14 - 2^-14, exactly
- *   e = 31                  infinity, NaN: e becomes 255, and f, a NaN's signs
- *                           of origin, stays
+ *   e = 31                  infinity, NaN: e becomes 255, and f, the payload of
+ *                           a NaN, stays
  *
  * So every F16 and BF16 has its own float (test widen__every_half). Numbers are
  * taken byte by byte, the lower first, whatever the machine's order. */
@@ -444,8 +444,8 @@ static int model_head_read(const unsigned char *p, size_t n, uint64_t size,
 
 /* --- Writing one ---------------------------------------------------------- */
 
-/* Resolves s->model. 2 for a model that cannot be. Where the head begins is
- * written by model_file_end. */
+/* Resolves a copy of s->model. 2 for one that cannot be. Where the head begins
+ * is written by model_file_end. */
 static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
                             uint64_t tokenizer, Error *e) {
   static const unsigned char start[MODEL_START] = MODEL_MAGIC;
@@ -486,7 +486,7 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header,
     fail(e, 1,
          "%s: expected at most %d files of one model. Try: saving it in fewer",
          path, LINKS_MAX);
-  else if (link && !file_missing(beside))
+  else if (link && same_file(beside, w->w.beside))
     fail(e, 1,
          "%s: expected a file beside those that it links to, found one of "
          "them. Try: another --out",

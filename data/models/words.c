@@ -2830,6 +2830,8 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
 /* The same; one that has none is an error. */
 static int tokenizer_named(const char *from, int most, Bytes *out,
                            Tokenizer *words, Error *e) {
+  if (file_missing(from))
+    return fail(e, 1, "%s: %s. Try: check the path", from, strerror(ENOENT));
   if (tokenizer_from(from, most, out, words, e) || out->size)
     return e->status;
   return fail(e, 1,

@@ -238,7 +238,7 @@ static int runs_print(const Command *q, Error *e) {
     fprintf(stderr,
             "paper: all runs of %s on %s are done. Try: ./paper %s --show, or "
             "another --corpus\n",
-            name, q->corpus->name, name);
+            q->only < 0 ? name : q->x.row[q->only].name, q->corpus->name, name);
   if (own->texts[0]) {
     bytes_print(&folders, e, " --texts");
     word_add(&folders, own->texts, e);
@@ -268,7 +268,11 @@ static int runs_train(const Command *q, Error *e) {
   int missing = 1;
   /* a line of --commands: there is nothing to announce */
   bool one = q->only >= 0 && q->own->only_seed >= 0;
-  if (!one && (runs_announce(q, &missing, e) || !missing))
+  if (!one && runs_announce(q, &missing, e))
+    return e->status;
+  if (!missing && q->only >= 0)
+    printf("paper: %s is done already\n", q->x.row[q->only].name);
+  if (!missing)
     return e->status;
   for (int row = 0, seed = -1, there;
        !e->status && run_next(q, &row, &seed, &there);) {

@@ -287,13 +287,18 @@ static int experiments_row(const Experiments *x, const char *name) {
   return entry_of(x->row, x->rows, sizeof *x->row, name);
 }
 
+static bool is_count(const char *word) {
+  double n;
+  return is_number(word, &n) && n >= 2 && n <= 99 && n <= floor(n);
+}
+
 static int read_seeds(Reading *r) {
   double few, many;
   const char *first = next_word(r), *second = next_word(r);
-  if (!is_number(first, &few) || !is_number(second, &many) || few < 2 ||
-      many < few || many > 99 || few > floor(few) || many > floor(many))
+  if (!is_count(first) || !is_count(second) || !is_number(first, &few) ||
+      !is_number(second, &many) || many < few)
     return wrong(r, "two counts of seeds, 2 to 99, the second no smaller",
-                 is_number(first, &few) && few >= 2 ? second : first);
+                 is_count(first) ? second : first);
   r->x->seeds = (int)few;
   r->x->headline_seeds = (int)many;
   return 0;
@@ -356,6 +361,8 @@ static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
 static int read_recipe(Reading *r) {
   Recipe *made = &r->x->recipe[r->x->recipes];
   made->name = r->name;
+  if (entry_of(r->x->recipe, r->x->recipes, sizeof *made, r->name) >= 0)
+    return wrong(r, "a name that no recipe above has", r->name);
   if (read_flags(r, made->flags, NULL))
     return 1;
   r->x->recipes++;   /* known from here on */
@@ -596,7 +603,8 @@ static int read_rule(Reading *r) {
       return wrong(r, "from NUMBER, of a row that differs from a number", from);
   }
   if (c->kind == CLAIM_EQUAL && !(c->margin > 0))
-    return wrong(r, "within what they are equal", "nothing");
+    return wrong(r, "within what they are equal, as A.m = B.m within 0.02",
+                 "none");
   if (*r->at)
     return wrong(r, "the end of the rule", r->at);
   return 0;

@@ -23,7 +23,7 @@
  * every second of 24M, every fourth of 51M; HOLDS of those in a row find it. A
  * run that ended before is censored there. One that its own onset at 2 ended
  * (+until, +rise) has no independent end, as the laws take it to be: so at 3
- * they describe, and test nothing. A run with fewer than 8 of these looks says
+ * they describe, and test nothing. A run with fewer than 7 of these looks says
  * nothing but at 2. Half-rise: the first of HOLDS looks
  * half way from even to the plateau, which is the mean of the last quarter of
  * the looks; only of a run that went on to 1.9 times its onset or more.

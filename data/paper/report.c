@@ -743,8 +743,8 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
   snprintf(seeds, sizeof seeds, "1 to %d", x->seeds);
   if (p->runs.first || p->runs.times > 1)
     snprintf(seeds, sizeof seeds,
-             "1 to %d; of rows of headline and `more` claims 1 to %d",
-             x->seeds, x->headline_seeds);
+             "1 to %d; of rows of headline and `%s` claims 1 to %d",
+             x->seeds, p->runs.first ? "more" : "twice", x->headline_seeds);
   const char *const facts[][2] = {
     {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}};
   page_facts(&p->h, s, "report", "", facts);

@@ -35,8 +35,8 @@
  *       not reproduced       the whole interval outside
  *   ordered   A < B < C .. For each seed Kendall's tau: over all pairs of rows,
  *             the share in the stated order less the share against it; a tie is
- *             neither, and so are two bounds (least_*) of one budget, whose
- *             order is not known. Student's interval of the seeds' mean.
+ *             neither, and so are two equal bounds (least_*) of one budget,
+ *             whose order is not known. Student's interval of the seeds' mean.
  *       reproduced           p <= 0.05, the interval above 0, and the mean tau
  *                            >= TAU_COUNTS
  *       opposite             p <= 0.05, the interval below 0, and the mean tau
@@ -502,13 +502,14 @@ static void decide_equal(Judged *j, double M, bool sure) {
 
 /* A difference or an order, which `counts` from that size on; `none`: d_0. */
 static void decide_effect(Judged *j, double counts, double none, bool sure) {
-  double d = j->estimate;
+  /* a mean tau of 3/5 may round to less */
+  double d = j->estimate, slack = 1e-9;
   bool below = (counts > 0 || none < 0) && j->high < counts;
   bool weaker = j->low > none && d - none >= TENTH * (counts - none);
   bool same = j->low == j->high && d == 0;
-  if (j->low > 0 && sure && d >= counts)
+  if (j->low > 0 && sure && d >= counts - slack)
     j->verdict = REPRODUCED;
-  else if (j->high < none && sure && d <= none - counts)
+  else if (j->high < none && sure && d <= none - counts + slack)
     j->verdict = OPPOSITE;
   else if (below && weaker)
     j->verdict = WEAKER;
