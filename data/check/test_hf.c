@@ -1906,6 +1906,23 @@ static void hf__llama2c(Test *t) {
 
 #define MAKE_Y SCRATCH "/x.bin --out " SCRATCH "/y.model"
 
+/* What is a file, and no llama2.c's. */
+static void llama2c_others(Test *t) {
+  static const char ONE[] = "found one file of a folder";
+  static const char *const TEXTS[][2] = {
+    {"PK\003\004 and twenty-four bytes more", ONE},
+    {"short", "x.bin: expected a folder"},
+    {"{\"metadata\": \"twenty-four bytes more\"}", ONE}};
+  /* of a shard: its header's length, and that */
+  static const char SHARD[40] = "\30\0\0\0\0\0\0\0{\"a\": {\"dtype\": \"F32\"}}";
+  EACH (i, TEXTS) {
+    text_file(t, SCRATCH "/x.bin", TEXTS[i][0]);
+    sink_fails(t, MAKE_Y, 1, TEXTS[i][1]);
+  }
+  file_write(SCRATCH "/x.bin", SHARD, sizeof SHARD, fresh(t));
+  sink_fails(t, MAKE_Y, 1, ONE);
+}
+
 /* A number of its head that cannot be, a byte too many or too few, and
  * other files. */
 static void hf__llama2c_refuses(Test *t) {
@@ -1930,13 +1947,6 @@ static void hf__llama2c_refuses(Test *t) {
     {3, 6, 0, "expected heads that"},
     {6, CONTEXT2 + 1, 0, "bytes for the shape"},
     {5, V2, 0, "bytes for the shape"}};
-  static const char ONE[] = "found one file of a folder";
-  static const char *const TEXTS[][2] = {
-    {"PK\003\004 and twenty-four bytes more", ONE},
-    {"short", "x.bin: expected a folder"},
-    {"{\"metadata\": \"twenty-four bytes more\"}", ONE}};
-  /* of a shard: its header's length, and that */
-  static const char SHARD[40] = "\30\0\0\0\0\0\0\0{\"a\": {\"dtype\": \"F32\"}}";
   Bytes *b = bytes_of(t), *bad = bytes_of(t);
   Error e = {0};
   if (!begun(t))
@@ -1961,12 +1971,7 @@ static void hf__llama2c_refuses(Test *t) {
   sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/none", 1,
              "none: No such file or directory. Try: check the path");
   no_error(t, &e);
-  EACH (i, TEXTS) {
-    text_file(t, SCRATCH "/x.bin", TEXTS[i][0]);
-    sink_fails(t, MAKE_Y, 1, TEXTS[i][1]);
-  }
-  file_write(SCRATCH "/x.bin", SHARD, sizeof SHARD, &e);
-  sink_fails(t, MAKE_Y, 1, ONE);
+  llama2c_others(t);
   sink_fails(t, SCRATCH "/none --out " SCRATCH "/y.model", 1,
              "found none. Try: check the path");
   fact(t, file_missing(SCRATCH "/y.model"), "something was written");
