@@ -78,8 +78,8 @@ static const Own *own_of(const Settings *s) {
  *                                  ordered; <= >= = of kind exact
  *   rule SIDE < NUMBER [by M] [from N]
  *                                  N: what SIDE has where there is no effect
- *   needs SIDE < SIDE              without which the claim is not judged; < or
- *                                  >, or = .. within M; up to NEEDS times
+ *   needs SIDE < SIDE              without which the claim is not judged; < >
+ *                                  <= >= or = .. within M; up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one
  * more measurement (+onset, +until, +rise, +known: onset.c; +signs, +cache:
@@ -911,8 +911,8 @@ static double result_number(const Result *r, const char *name) {
   if (strncmp(name + stem, "..", 2) || !digits)
     return NAN;
   long from = strtol(digits + 1, NULL, 10);
-  double sum = from <= to ? 0 : NAN;
-  for (long i = from; i <= to && i - from < 100; i++) {
+  double sum = from <= to && to - from < 100 ? 0 : NAN;
+  for (long i = from; i <= to && !isnan(sum); i++) {
     snprintf(digits, 22, "_%ld", i);
     x = result_find(r, each, &n);
     sum += x && n ? x[0] : NAN;

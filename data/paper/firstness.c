@@ -509,11 +509,13 @@ static void firstness_laws(Bytes *out, const Results *r, const Item *item,
 }
 
 /* The geometric mean of a row's onsets at a threshold, into a cell. Returns it,
- * below 0 where it is a bound, NAN where there is none. */
+ * below 0 where it is a bound, NAN where there is none. The seeds that lack a
+ * half-rise are the slow ones, so a row has it where none lacks it. */
 static double threshold_cell(Cell to, const Results *r, int row, int at) {
   double sum = 0, tokens;
-  int n = 0, is = 1;
+  int n = 0, all = 0, is = 1;
   for (int seed = 1; seed <= seeds_of(r, row); seed++) {
+    all += threshold_onset(r, row, seed, AT_2, &tokens) != 0;
     const int one = threshold_onset(r, row, seed, at, &tokens);
     if (one) {
       sum += log(tokens);
@@ -522,7 +524,7 @@ static double threshold_cell(Cell to, const Results *r, int row, int at) {
     if (one < 0)
       is = -1;
   }
-  if (!n)
+  if (!n || (at == AT_HALF && n < all))
     return NAN;
   million_text(to, CELL, is, exp(sum / n));
   return is * exp(sum / n);
@@ -661,7 +663,7 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item,
               "both but for a constant. More is better of these two. At 3 many "
               "runs were ended by their own onset at 2, which the laws take "
               "for chance. half-rise: half way from even to the mean of the "
-              "last quarter.");
+              "last quarter, of a row whose seeds all have it.");
   wrapped(out, 0, WIDTH, "", &line, e);
   firstness_pairs(out, r, markdown, e);
   bytes_free(&line);

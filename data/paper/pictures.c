@@ -19,6 +19,7 @@
  *   angles                  cosine and product of queries with the first key
  *                           and with the others
  *   onset                   tokens to the onset over N (onset.c)
+ *   corners RECIPE ..       sink over norm ratio, a point a row (remedies.c)
  *   grid                    Sink over the length, a line for each threshold
  *   alpha LIST ..           map_LIST of block and head
  *   map                     weights of the strongest head
