@@ -322,6 +322,9 @@ static int results_show(const Command *q, Error *e) {
   }
   if (!e->status)
     fwrite(out.at, 1, out.size, stdout);
+  if (item && r.notes.size)
+    fprintf(stderr, "paper: some results are damaged or void. Try: ./paper "
+            "list, which names them\n");
   if (item && !q->own->predict)
     told_show(q->own->results, r.corpus, item->name, stdout, e);
   for (int k = 0, maps = 0; item && r.run && k < item->count; k++) {
