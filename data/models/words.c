@@ -2830,6 +2830,7 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
 /* The same; one that has none is an error. */
 static int tokenizer_named(const char *from, int most, Bytes *out,
                            Tokenizer *words, Error *e) {
+  *words = (Tokenizer){0};
   if (file_missing(from))
     return fail(e, 1, "%s: %s. Try: check the path", from, strerror(ENOENT));
   if (tokenizer_from(from, most, out, words, e) || out->size)
