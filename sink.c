@@ -5205,8 +5205,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* [FIG19] alpha of a column, by layer (down) and head (across). With * or x*
- * that of column 0, which is theirs, follows a token's. */
+/* [FIG19] alpha of a column, by layer (down) and head (across). Where x* or *
+ * stands before token 1, column 0's follows a token's. */
 static void heat_map(const char *title, const Sinks *s, const Config *c,
                      int column, FILE *out) {
   const char *token = column < config_column_first(c) ? "" : "token ";
@@ -5605,7 +5605,8 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
     bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
                 loss_word(gap), gap);
   if (steps < atoi(RUN_STEPS))
-    bytes_print(out, e, "Steps: %d of the usual %s.\n", steps, RUN_STEPS);
+    bytes_print(out, e, "This run took %d of the usual %s steps.\n", steps,
+                RUN_STEPS);
   bytes_print(out, e, "Rule: %g times even or more counts as a sink, below "
               "%g as none;\nlosses within %g nats count as equal.\n", SHOWS,
               ABSENT, ALIKE);
@@ -7028,7 +7029,8 @@ void model_zero_grads(Model *m) {
  * Walks over lists of its arrays add up their sizes, then place them. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
-/* Up to a row {0}; what a variant lacks is NULL. Sizes are aligned, to 16. */
+/* Up to a row {0}. What the variant lacks is NULL. Sizes round up to 16, for
+ * alignment. */
 static void arena_take(Acts *a, const Room *room) {
   for (; room->at; room++) {
     *room->at = NULL;
@@ -8111,9 +8113,10 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
     fprintf(out, "%-38s %9.4f %9.2f\n%-38s %9.4f %9.2f\n", "self", self,
             self / s->even_self, "prev", prev, prev / s->even_self);
   }
-  fprintf(out, "Sink without a number: eps %g. x even: over even rows' alpha_1, "
-          "%.4f, or self.\nRow mass %.3f. self, prev: a row's share on its own "
-          "token, and on the one before.\n", s->eps[0], s->even, sinks_raw(s));
+  fprintf(out, "Sink without a number: eps %g. x even divides alpha by that of "
+          "token 1 in even rows, %.4f.\nRow mass %.3f. self, prev: a row's share "
+          "on its own token, and on the one before; x even is over theirs.\n",
+          s->eps[0], s->even, sinks_raw(s));
 }
 
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
@@ -8464,8 +8467,8 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
   bool reads = !most && option_find("text", v->groups);
   if (s->n_words > most)
     return fail(e, 2, "%s: unexpected argument. Try: %s help %s%s%s",
-                s->words[most], s->program->name, v->name, reads ? ", or --text " : "",
-                reads ? s->words[most] : "");
+                s->words[most], s->program->name, v->name,
+                reads ? ", or --text " : "", reads ? s->words[most] : "");
   if (s->threads && set_workers(s->threads))   /* 0: OMP_NUM_THREADS decides */
     fprintf(stderr, "%s: no OpenMP, so 1 thread, not %d; same results\n",
             s->program->name, s->threads);

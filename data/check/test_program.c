@@ -1049,7 +1049,7 @@ static void demo_run__verdict(Test *t) {
   fact(t,
        strstr(at, "2 times even or more counts as a sink, below 1.5 as none;\n"
                   "losses within 0.05 nats count as equal.\n") &&
-           strstr(at, "\nSteps: 12 of the usual 3000.\nRule"),
+           strstr(at, "\nThis run took 12 of the usual 3000 steps.\nRule"),
        "%s", at);
   fact(t,
        !strncmp(page[0], page[1], (size_t)(strstr(at, " s on ") - 4 - page[0])),
@@ -1200,7 +1200,7 @@ static void run_verdict__words(Test *t) {
     run_verdict(o, ROWS[r].steps, said, fresh(t));
     bytes_add(said, "", 1, &t->e);
     const char *text = (const char *)said->at,
-               *cut = strstr(text, " of the usual 3000.\n");
+               *cut = strstr(text, " of the usual 3000 steps.\n");
     EACH (w, ROWS[r].says)
       fact(t, strstr(text, ROWS[r].says[w]), "row %d, word %d: %s", r, w, text);
     fact(t, !cut == (ROWS[r].steps >= 3000) && !strstr(text, "nan"), "%d: %s",

@@ -287,18 +287,16 @@ static int experiments_row(const Experiments *x, const char *name) {
   return entry_of(x->row, x->rows, sizeof *x->row, name);
 }
 
-static bool is_count(const char *word) {
-  double n;
-  return is_number(word, &n) && n >= 2 && n <= 99 && n <= floor(n);
+static bool is_seeds(const char *word, double *n) {
+  return is_number(word, n) && *n >= 2 && *n <= 99 && *n <= floor(*n);
 }
 
 static int read_seeds(Reading *r) {
   double few, many;
   const char *first = next_word(r), *second = next_word(r);
-  if (!is_count(first) || !is_count(second) || !is_number(first, &few) ||
-      !is_number(second, &many) || many < few)
+  if (!is_seeds(first, &few) || !is_seeds(second, &many) || many < few)
     return wrong(r, "two counts of seeds, 2 to 99, the second no smaller",
-                 is_count(first) ? second : first);
+                 is_seeds(first, &few) ? second : first);
   r->x->seeds = (int)few;
   r->x->headline_seeds = (int)many;
   return 0;
