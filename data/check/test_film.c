@@ -27,9 +27,12 @@ static void film_look__by_hand(Test *t) {
   static const struct {
     const char *flags;
     bool sums, star;
-  } ROWS[] = {{"--layers 2 --fix-token 1", true, false},
-              {"--layers 2 --extra k", true, true},
-              {"--sim sigmoid --normalizer one --scale 0.5", false, false}};
+    const char *column;
+  } ROWS[] = {{"--layers 2 --fix-token 1", true, false, "token 1"},
+              {"--layers 2 --extra k", true, true, "*"},
+              {"--sink-token", true, true, "x*"},
+              {"--sim sigmoid --normalizer one --scale 0.5", false, false,
+               "token 1"}};
   Settings s;
   if (!tale_open(t, &s, ""))
     return;
@@ -75,7 +78,9 @@ static void film_look__by_hand(Test *t) {
     within(t, film_times(f, false),
            sinks_alpha(&seen, config_column_first(&r->m.c)) / seen.even, 1e-6,
            "times even");
-    fact(t, f->T == 8 && f->starred == starred && f->token[7][0], "its frame");
+    fact(t, f->T == 8 && f->starred == starred && f->token[7][0] &&
+               !strcmp(f->column, ROWS[row].column),
+         "its frame");
     sinks_free(&seen);
   }
 }
@@ -204,11 +209,12 @@ static void film_draw__cells(Test *t) {
   static const struct {
     double times, star;
     bool starred;
-    const char *said;
-  } ROWS[] = {{2, 0, false, "Softmax: a sink on token 1<"},
-              {1.49, 0, false, "Softmax: no sink on token 1<"},
-              {1.5, 0, false, "Softmax: no clear sink on token 1<"},
-              {0.4, 8, true, "Softmax: a sink on *, no sink on token 1<"}};
+    const char *column, *said;
+  } ROWS[] = {{2, 0, false, "token 1", "Softmax: a sink on token 1<"},
+              {1.49, 0, false, "token 1", "Softmax: no sink on token 1<"},
+              {1.5, 0, false, "token 1", "Softmax: no clear sink on token 1<"},
+              {0.4, 8, true, "*", "Softmax: a sink on *, no sink on token 1<"},
+              {2, 8, true, "x*", "Softmax: a sink on x*, a sink on token 1<"}};
   enum { T = FILM_TOKENS };
   Rng rng = {7};
   EACH (row, ROWS) {
@@ -224,13 +230,14 @@ static void film_draw__cells(Test *t) {
                        .head = 1,
                        .looks = FILM_LOOKS,
                        .starred = ROWS[row].starred,
+                       .column = ROWS[row].column,
                        .even = 1,
                        .end = FILM_LOOKS - 1,
                        .look = look};
       for (int k = 0; k < FILM_LOOKS; k++)
         film[i].there[k] = true;
       for (int k = 0; k < T; k++)
-        strcpy(film[i].token[k], "<a&b>");
+        strcpy(film[i].token[k], row ? "<a&b>" : "<a&b>something");
     }
     film_draw(&h, film, 3);
     fact(t, h.text.size < 60000, "%zu bytes", h.text.size);
@@ -238,7 +245,8 @@ static void film_draw__cells(Test *t) {
     const char *svg = (const char *)h.text.at, *map = svg;
     has_part(t, svg, "%s", ROWS[row].said);
     has_part(t, svg, "Block 1, head 2");
-    has_part(t, svg, "&lt;a&amp;b&gt; &lt;a");
+    has_part(t, svg, row ? "&lt;a&amp;b&gt; &lt;a" : "thing &lt;a");
+    fact(t, !strstr(svg, "..</text>") == !!row, "where the tokens end");
     fact(t,
          count_of(svg, "row mass: 0.1") == 3 * FILM_LOOKS * !ROWS[row].starred,
          "the row mass");

@@ -585,7 +585,10 @@ static void sink__signs(Test *t) {
     {OF_TEXT_M "--cache dense --cache-size 9", "no effect"},
     {OF_TEXT_M "--input natural", "not a flag"},
     {"stream " SCRATCH "/p.ckpt --n 60 --cache dense",
-     "no learned positions after"},
+     "--cache dense: there are no learned positions after"},
+    {"stream " SCRATCH "/p.ckpt --n 60 --cache window --cache-size 50",
+     "--cache-size 50: there are no learned positions after"},
+    {"stream " SCRATCH "/q.ckpt --n 3", "prefix of 5 leaves no token"},
     {"eval " OF_M "--quantize 8 --input random", "natural"},
     {"eval " OF_M "--signs --swap-position 3", "without --signs"},
     {"eval " SCRATCH "/m.ckpt " SCRATCH "/p.ckpt --signs",
@@ -597,6 +600,7 @@ static void sink__signs(Test *t) {
           "--out " SCRATCH "/m.ckpt" TINY);
   said(t, "train --quiet --steps 9 --pos learned "
           "--out " SCRATCH "/p.ckpt" TINY);
+  said(t, "train --quiet --steps 9 --prefix 5 --out " SCRATCH "/q.ckpt" TINY);
   EACH (i, ROWS) {
     const char *out = said(t, "%s", ROWS[i][0]);
     fact(t, strstr(out, ROWS[i][1]) && !strstr(out, "nan"), "%s: %s",

@@ -446,7 +446,7 @@ static void axis_powers(Axis *a) {
   }
 }
 
-/* Three to eight ticks are 1, 2 or 5 times a power of ten apart. Their numbers
+/* Three to ten ticks are 1, 2 or 5 times a power of ten apart. Their numbers
  * have digits for values as large as `whole`. */
 static void axis_steps(Axis *a, double whole) {
   double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
@@ -935,7 +935,7 @@ static void cell_map(Html *h, const CellMap *c) {
       "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" "
       "role=\"img\" aria-label=\"%s %s, %d by %d\">",
       c->title, width, bottom + 16, width * 5 / 4,
-      c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows,
+      c->heads ? "Heat map:" : "Attention map:", c->title, c->rows,
       c->columns);
   /* arrows: down, across */
   if (c->heads)
@@ -1240,13 +1240,15 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
 
 enum { TOKEN_CELL = 11, TOKEN_BAR = 24 };   /* bar: a mass of 1 */
 
-/* A bar at each row, from x = left on, for what its raw weights sum to. */
+/* A bar at each row, from x = left on, for what its raw weights on tokens sum
+ * to, those of a sink token among them. */
 static void mass_bars(Html *h, const HeadMap *map, const Config *c, int T,
                       int left) {
   int before = map->S - map->T;
   for (int i = 0; i < T; i++) {
     double mass = 0;
-    for (int j = before; j < before + tokens_seen(c->prefix, i, map->T); j++)
+    int end = before + tokens_seen(c->prefix, i, map->T);
+    for (int j = c->extra != EXTRA_NONE; j < end; j++)
       mass += map->one[i * map->S + j];
     say(h, "<path class=\"mass\" d=\"M%d %dh%.3gv%dH%dz\"/>", left,
         17 + i * TOKEN_CELL, TOKEN_BAR * fmin(fmax(mass, 0), 1),
@@ -1349,10 +1351,10 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
              "Above: alpha of each head, the mean over %d sequences of %d "
              "tokens; even rows give %.3f. Below: the raw weight of each query "
              "(down) on each key (across), at the start of one sequence, and "
-             "beside a row what it sums to, 0 to 1; a dot is a blank. A sink "
-             "is a dark column, of alpha above %g. The paper's Figures 19 to "
-             "24.",
-             s->n, s->T, o->even, eps);
+             "beside a row what it sums to%s, 0 to 1; a dot is a blank. A "
+             "sink is a dark column, of alpha above %g. The paper's Figures "
+             "19 to 24.",
+             s->n, s->T, o->even, o->c.extra ? " without *" : "", eps);
     figure_end(h, text);
   }
   say(h, "</div>\n");
@@ -1380,8 +1382,8 @@ static void page_table(Html *h, const Outcome *o, int n, int read,
       "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
       "sequences of %d tokens. alpha: mean share of token 1 or * in a row's "
       "weights; x even: alpha over that of even rows, which share their weight "
-      "alike. Row mass: what the sizes of a row's raw weights on tokens sum "
-      "to, signs apart. Norm ratio: "
+      "alike. Row mass: what the sizes of a row's raw weights on tokens (x* "
+      "too, * not) sum to, signs apart. Norm ratio: "
       "the first row's norm over the mean of the others, in the block where it "
       "is largest. Loss: nats a token, over %lld held-out tokens.</p>\n",
       s->eps, read, o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
@@ -1797,9 +1799,9 @@ static int survey_refuses(const Settings *s, const char *model, Error *e) {
     if (alone[k].asked)
       return fail(e, 2,
                   "eval --%s: expected one model and one text. "
-                  "Try: %s eval %s --%s %s",
+                  "Try: %s eval %s --%s%s%s",
                   alone[k].flag, s->program->name, model, alone[k].flag,
-                  alone[k].value);
+                  *alone[k].value ? " " : "", alone[k].value);
   return 0;
 }
 

@@ -31,7 +31,8 @@ typedef struct Film {
   int H, T;                    /* of a block; tokens drawn */
   int prefix;                  /* of the model's mask */
   int n, tokens;               /* sequences behind a number; tokens of each */
-  bool starred;                /* the model has a column * */
+  bool starred;                /* the model has a column * or x* */
+  const char *column;          /* its name, or "token 1" */
   double even;                 /* alpha_1 where rows share alike */
   int end;                     /* the last look that there is, -1: none */
   long step[FILM_LOOKS];       /* of each look */
@@ -64,6 +65,7 @@ static int film_begin(Film *f, const Trainer *t, Error *e) {
   f->T = (int)at_most(T, FILM_TOKENS);
   f->prefix = c->prefix;
   f->starred = config_column_first(c) > 0;
+  f->column = ablated_name(c, f->starred);
   f->looks = (int)at_most(steps + 1, FILM_LOOKS);
   f->end = -1;
   for (long k = 1; k < f->looks; k++)
@@ -327,7 +329,8 @@ enum {
   FILM_FRAME = 139,   /* from map to map */
   FILM_CELL = 6, FILM_BIAS = 9,   /* widths: a cell; the column * and a gap */
   FILM_BAR = 10,   /* length of a row mass of 1 */
-  FILM_HEAD = 122, FILM_ARM = 196   /* heights: what stands above; an arm */
+  FILM_HEAD = 122, FILM_ARM = 196,   /* heights: what stands above; an arm */
+  FILM_NAMES = 110                   /* letters of the list of tokens */
 };
 #define FILM_INK   "#1c1c1c"
 #define FILM_MASS  "#b5651d"
@@ -406,7 +409,8 @@ static const char *film_found(double times) {
 static void film_title(char text[160], const Film *f) {
   char star[64] = "";
   if (f->starred)
-    snprintf(star, sizeof star, "%s on *, ", film_found(film_times(f, true)));
+    snprintf(star, sizeof star, "%s on %s, ", film_found(film_times(f, true)),
+             f->column);
   snprintf(text, 160, "%s: %s%s on token 1", f->name, star,
            film_found(film_times(f, false)));
 }
@@ -419,8 +423,8 @@ static void film_told(char text[240], const Film *f) {
                    f->head / f->H + 1, f->head % f->H + 1);
   char *at = text + n;
   if (f->starred)
-    snprintf(at, 200, "* has %.2f of a row's weight, token 1 has %.2f. The "
-             "column at the left is *.", star, alpha);
+    snprintf(at, 200, "%s has %.2f of a row's weight, token 1 has %.2f. The "
+             "column at the left is %s.", f->column, star, alpha, f->column);
   else if ((double)end->total < 0.99)
     snprintf(at, 200, "its rows sum to %.2f; token 1 has %.2f of that.",
              (double)end->mass, alpha);
@@ -436,7 +440,7 @@ static void film_under(char text[40], const Film *f, int k) {
   if (!f->there[k])
     snprintf(text, 40, "not recorded");
   else if (f->starred)
-    snprintf(text, 40, "on *: %.2f", (double)x->star);
+    snprintf(text, 40, "on %s: %.2f", f->column, (double)x->star);
   else if ((double)end->total < 0.99)
     snprintf(text, 40, "row mass: %.2f", (double)x->mass);
   else
@@ -479,6 +483,10 @@ static void film_key(Html *h, const Film *f, int top) {
     x += level ? 62 : 104;
   }
   for (int i = 0; i < f->T; i++) {
+    if (strlen(text) + strlen(f->token[i]) > FILM_NAMES) {
+      strcat(text, "..");
+      break;
+    }
     strcat(text, f->token[i]);
     strcat(text, " ");
   }

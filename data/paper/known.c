@@ -105,7 +105,7 @@ static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids,
  * sequence from 2 .. T-1. In item known the sink moves to T for itself and less
  * for a drawn one: alpha_T goes from 0.02 to 0.18 and 0.03 at N = 16, to 0.11
  * and 0.05 at 256. So seeing little does the lesser part of it. For token 1 it
- * moves as well, as much at N = 16, three quarters as much at 256: so the row
+ * moves as well, as much at N = 16, seven tenths as much at 256: so the row
  * need not see itself, but nothing beside a token that is known to come first.
  * * and x* stay visible: row 1 sees them too.
  */

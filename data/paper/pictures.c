@@ -100,6 +100,7 @@ static const struct {
   {"isolate_alpha_t", "mean weight", "Mean weight on token 32"},
   {"probe_auc", "AUC", "The probe"},
   {"least_sink", "million tokens", "Onset of the sink"},
+  {"least_null", "million tokens", "Onset at the null place"},
   {"", "value", "Value"}
 };
 

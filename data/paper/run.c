@@ -234,7 +234,7 @@ static void run_raster(Html *h, const Film *f, const char *name) {
   char text[160];
   say(h, "<figure id=\"heads-%s\"><table class=\"heads\">", name);
   snprintf(text, sizeof text, "%s: share of %s", name,
-           f->starred ? "*" : "token 1");
+           f->column);
   element(h, "caption", text);
   say(h, "<tr><th scope=\"col\">head</th>");
   for (int k = 0; k < f->looks; k++)
@@ -474,13 +474,15 @@ static void run_charts(Html *h, const Outcome *o, int from, int to) {
 /* For who does not see the picture. */
 static void last_table(Html *h, const Film *f, const FilmLook *x,
                        const char *title) {
+  char on[64] = "";
+  if (f->starred)
+    snprintf(on, sizeof on, "<th scope=\"col\">on %s</th>", f->column);
   say(h, "<details><summary class=\"small\">These weights as a "
       "table</summary>");
   table_begin(h, title);
   say(h, "<tr><th scope=\"col\">query</th>%s<th scope=\"col\">on token 1</th>"
       "<th scope=\"col\">on all tokens</th><th scope=\"col\">most</th>"
-      "<th scope=\"col\">on</th></tr>\n",
-      f->starred ? "<th scope=\"col\">on *</th>" : "");
+      "<th scope=\"col\">on</th></tr>\n", on);
   for (int i = 0; i < f->T; i++) {
     double mass = 0;
     int most = 0;
@@ -520,8 +522,8 @@ static void last_look(Html *h, const Film *f, const char *name) {
     say(h, "</text>\n");
   }
   if (f->starred)
-    say(h, "<text class=\"tok\" x=\"%d\" y=\"%d\">*</text>",
-        left - FILM_BIAS + 3, bottom + 6);
+    say(h, "<text class=\"tok\" x=\"%d\" y=\"%d\">%s</text>",
+        left - FILM_BIAS + 3, bottom + 6, f->column);
   say(h, "</svg>");
   last_table(h, f, x, title);
   say(h, "<figcaption>Raw weights of each token (down) on those before it "

@@ -626,10 +626,14 @@ static int stream_fits(const Policy *p, const Config *c, idx all, idx W, idx S,
   idx least = config_rows(c, c->prefix > 1 ? c->prefix : 1);
   if (p->sinks && least <= S)
     least = S + 1;
-  if (c->pos == POS_LEARNED && all > known && (p->all || p->text || W > known))
+  if (c->pos == POS_LEARNED && all > known && (p->all || p->text))
     return fail(e, 2, "--cache %s: there are no learned positions after the "
-                "context of %d tokens. Try: --n %d, or --cache window",
-                p->cache, c->context, c->context);
+                "context of %d tokens. Try: --n %d, or --cache window "
+                "--positions cache", p->cache, c->context, c->context);
+  if (c->pos == POS_LEARNED && all > known && W > known)
+    return fail(e, 2, "--cache-size %lld: there are no learned positions after "
+                "the context of %d tokens. Try: --cache-size %lld", W,
+                c->context, known);
   if (!p->all && W < least)
     return fail(e, 2, "--cache-size %lld: must be at least %lld, to hold the "
                 "sinks and what is read at once. Try: --cache-size %lld", W,
@@ -643,9 +647,6 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets,
                   int n, const Policy *p, idx W, idx S, Error *e) {
   const Config *c = &m->c;
   const idx all = config_rows(c, n), x = all - n;
-  if (n < c->prefix)
-    return fail(e, 2, "--n %d: the model's prefix of %d leaves no token to "
-                "score. Try: --n %d", n, c->prefix, 2 * c->prefix);
   if (stream_fits(p, c, all, W, S, e))
     return e->status;
   W = p->all ? all : at_most(W, all);
@@ -820,6 +821,9 @@ static int verb_cache(Settings *s, Error *e) {
   if (n < 2)
     fail(e, 1, "%s: expected at least 3 held-out tokens. Try: --valid 0.2",
          t.data.name);
+  else if (n < t.m.c.prefix)
+    fail(e, 2, "--n %d: the model's prefix of %d leaves no token to score. "
+         "Try: --n %d", n, t.m.c.prefix, 2 * t.m.c.prefix);
   if (!e->status)
     policies_of(is, s, &t.m, (double)n * (double)W, e);
   if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))
