@@ -21,25 +21,27 @@ static Film *film_of(Test *t, const char *flags) {
   return f;
 }
 
+/* Flags, whether rows sum to 1, and the column of the sink. */
+static const struct {
+  const char *flags;
+  bool sums, star;
+  const char *column;
+} FILM_LOOKED[] = {
+  {"--layers 2 --fix-token 1", true, false, "token 1"},
+  {"--layers 2 --extra k", true, true, "*"},
+  {"--sink-token", true, true, "x*"},
+  {"--sim sigmoid --normalizer one --scale 0.5", false, false, "token 1"}};
+
 /* Alpha, row mass and the head are those of an evaluation, to a float; a map's
  * rows sum to what the row function makes them, and no row sees a later key. */
 static void film_look__by_hand(Test *t) {
-  static const struct {
-    const char *flags;
-    bool sums, star;
-    const char *column;
-  } ROWS[] = {{"--layers 2 --fix-token 1", true, false, "token 1"},
-              {"--layers 2 --extra k", true, true, "*"},
-              {"--sink-token", true, true, "x*"},
-              {"--sim sigmoid --normalizer one --scale 0.5", false, false,
-               "token 1"}};
   Settings s;
   if (!tale_open(t, &s, ""))
     return;
-  EACH (row, ROWS) {
-    const Film *f = film_of(t, ROWS[row].flags);
-    Trainer *r = trainer_of(t, ROWS[row].flags);
-    bool starred = ROWS[row].star;
+  EACH (row, FILM_LOOKED) {
+    const Film *f = film_of(t, FILM_LOOKED[row].flags);
+    Trainer *r = trainer_of(t, FILM_LOOKED[row].flags);
+    bool starred = FILM_LOOKED[row].star;
     Sinks seen;
     steps_of(t, r, 2);
     if (evaluate(&seen, &r->m, &r->data, &r->s, r->s.eval_n, r->s.eval_T,
@@ -58,7 +60,7 @@ static void film_look__by_hand(Test *t) {
       within(t, (double)end[h].star, (double)star, 0, "alpha_* of head %d", h);
       within(t, (double)end[h].mass, seen.mass[h], 1e-7, "row mass of head %d",
              h);
-      if (ROWS[row].sums)
+      if (FILM_LOOKED[row].sums)
         within(t, (double)end[h].total, 1, 1e-6, "the rows of head %d", h);
       best = larger(best, (double)(starred ? star : first));
       for (int i = 0; i < f->T; i++) {
@@ -67,7 +69,7 @@ static void film_look__by_hand(Test *t) {
           sum += (double)end[h].weight[i][j];
           fact(t, (end[h].weight[i][j] > 0) == (j <= i), "cell %d, %d", i, j);
         }
-        if (ROWS[row].sums)
+        if (FILM_LOOKED[row].sums)
           within(t, sum, 1, 1e-5, "row %d", i);
         else
           fact(t, sum > 0.1 * (i + 1) && sum < 0.4 * (i + 1), "row %d: %g", i,
@@ -79,7 +81,7 @@ static void film_look__by_hand(Test *t) {
            sinks_alpha(&seen, config_column_first(&r->m.c)) / seen.even, 1e-6,
            "times even");
     fact(t, f->T == 8 && f->starred == starred && f->token[7][0] &&
-               !strcmp(f->column, ROWS[row].column),
+               !strcmp(f->column, FILM_LOOKED[row].column),
          "its frame");
     sinks_free(&seen);
   }
@@ -203,25 +205,29 @@ static FilmLook *film_wild(Rng *rng, double times, double star) {
   return look;
 }
 
+/* Times even of token 1 and of the column, and what the picture says. */
+static const struct {
+  double times, star;
+  bool starred;
+  const char *column, *said;
+} FILMS_SAID[] = {
+  {2, 0, false, "token 1", "Softmax: a sink on token 1<"},
+  {1.49, 0, false, "token 1", "Softmax: no sink on token 1<"},
+  {1.5, 0, false, "token 1", "Softmax: no clear sink on token 1<"},
+  {0.4, 8, true, "*", "Softmax: a sink on *, no sink on token 1<"},
+  {2, 8, true, "x*", "Softmax: a sink on x*, a sink on token 1<"}};
+
 /* Every cell of every map has its level's colour; captions follow the rule;
  * the worst maps, in which no two neighbours are alike, stay below 60 KB. */
 static void film_draw__cells(Test *t) {
-  static const struct {
-    double times, star;
-    bool starred;
-    const char *column, *said;
-  } ROWS[] = {{2, 0, false, "token 1", "Softmax: a sink on token 1<"},
-              {1.49, 0, false, "token 1", "Softmax: no sink on token 1<"},
-              {1.5, 0, false, "token 1", "Softmax: no clear sink on token 1<"},
-              {0.4, 8, true, "*", "Softmax: a sink on *, no sink on token 1<"},
-              {2, 8, true, "x*", "Softmax: a sink on x*, a sink on token 1<"}};
   enum { T = FILM_TOKENS };
   Rng rng = {7};
-  EACH (row, ROWS) {
+  EACH (row, FILMS_SAID) {
     Film film[3] = {{0}};
     Html h = {.e = fresh(t)};
     int level[T * T], star[T], wrong = 0;
-    FilmLook *look = film_wild(&rng, ROWS[row].times, ROWS[row].star);
+    FilmLook *look = film_wild(&rng, FILMS_SAID[row].times,
+                               FILMS_SAID[row].star);
     for (int i = 0; i < 3; i++) {
       film[i] = (Film){.name = "Softmax",
                        .heads = 2,
@@ -229,8 +235,8 @@ static void film_draw__cells(Test *t) {
                        .T = T,
                        .head = 1,
                        .looks = FILM_LOOKS,
-                       .starred = ROWS[row].starred,
-                       .column = ROWS[row].column,
+                       .starred = FILMS_SAID[row].starred,
+                       .column = FILMS_SAID[row].column,
                        .even = 1,
                        .end = FILM_LOOKS - 1,
                        .look = look};
@@ -243,12 +249,13 @@ static void film_draw__cells(Test *t) {
     fact(t, h.text.size < 60000, "%zu bytes", h.text.size);
     bytes_add(&h.text, "", 1, h.e);
     const char *svg = (const char *)h.text.at, *map = svg;
-    has_part(t, svg, "%s", ROWS[row].said);
+    has_part(t, svg, "%s", FILMS_SAID[row].said);
     has_part(t, svg, "Block 1, head 2");
     has_part(t, svg, row ? "&lt;a&amp;b&gt; &lt;a" : "thing &lt;a");
     fact(t, !strstr(svg, "..</text>") == !!row, "where the tokens end");
     fact(t,
-         count_of(svg, "row mass: 0.1") == 3 * FILM_LOOKS * !ROWS[row].starred,
+         count_of(svg, "row mass: 0.1") ==
+             3 * FILM_LOOKS * !FILMS_SAID[row].starred,
          "the row mass");
     for (int k = 0; k < 3 * FILM_LOOKS; k++) {
       const FilmLook *x = &look[2 * (k % FILM_LOOKS) + 1];
@@ -259,7 +266,7 @@ static void film_draw__cells(Test *t) {
           wrong += level[i * T + j] != ramp_level((double)x->weight[i][j]);
         for (int j = i + 1; j < T; j++)
           wrong += level[i * T + j] != -1;
-        wrong += (star[i] >= 0) != ROWS[row].starred;
+        wrong += (star[i] >= 0) != FILMS_SAID[row].starred;
         wrong += star[i] >= 0 && star[i] != ramp_level((double)x->bias[i]);
       }
     }

@@ -110,6 +110,10 @@ static void paper__wrong_texts(Test *t) {
     {"generate " SCRATCH "/empty", "expected a checkpoint"},
     {"generate " SCRATCH "/m.ckpt --tokenizer tokenizer.bin",
      "expected the tokenizer"},
+    {"generate --grammar " SCRATCH "/latin.grammar",
+     "latin.grammar:2: expected UTF-8 text, found 0xE9. Try: iconv"},
+    {"tokenize train " SCRATCH "/tale.txt --out tokenizer.bin",
+     "tokenizer.bin: already exists"},
     {"tokenize encode " SCRATCH "/none", "none: "},
     {"tokenize decode " SCRATCH "/bad.grammar",
      "bad.grammar:1: expected token ids"},
@@ -124,6 +128,7 @@ static void paper__wrong_texts(Test *t) {
   file_write(SCRATCH "/empty", "", 0, &e);
   file_write(SCRATCH "/i", "1 2 3\n", 6, &e);
   file_write(SCRATCH "/t.new", "1 2 3\n", 6, &e);
+  file_write(SCRATCH "/latin.grammar", "s = a\r\nt = \xe9\n", 13, &e);
   file_write(SCRATCH "/bad.grammar", "s = a\nt = }\n", 12, &e);
   said(t, "train --quiet --steps 0 --out " SCRATCH "/m.ckpt" SMALL_RUN);
   EACH (i, ROWS)
@@ -164,6 +169,7 @@ static void paper__tokenize(Test *t) {
   }
   file_write(SCRATCH "/bom", "\xef\xbb\xbf", 3, &t->e);
   sink_fails(t, "tokenize encode a b", 2, "expected one file, found 2");
+  sink_fails(t, "tokenize decode a --bos", 2, "only with tokenize encode");
   answers(t, PROGRAM, "tokenize encode " SCRATCH "/bom", 0,
           "242 190 194\n|paper: " SCRATCH "/bom:");
   bytes_free(&text);
@@ -202,6 +208,8 @@ static void paper__generate(Test *t) {
   if (no_binary(t) || !tale_open(t, &s, ""))
     return;
   said(t, GENERATED_MODEL);
+  sink_fails(t, "generate " SCRATCH "/m.ckpt --first-tokens text", 2,
+             "only for the text of a training. Try: other");
   const char *out =
       said(t, GENERATE "--temperature 0 --n 30 --prompt \"%s\"", PROMPT);
   const char *plain = said(

@@ -622,7 +622,11 @@ static const struct {
   {"s = b{0: [o=$p][p=$q][q=$r][r=$u][u=$v][v=$x][x=$y][y=$z][z=w]|}\nw = a",
    1, "a variable of the grammar, found o"},
   {"s = a\nt = {b|[s]\n", 2, "} to close a {, found the end of the line"},
-  {"s = a\nt = b}\n", 2, "the end of the rule, found }"},
+  {"s = a\nt = b}\n", 2, "the end of the rule, found }. Try: \\} for a plain }"},
+  {"s = a]", 1, "the end of the rule, found ]. Try: \\] for a plain ]"},
+  {"s = {a]}", 1, "} to close a {, found ]. Try: \\] or \\/ for a plain ]"},
+  {"s = a\nt/b/b = c/d/e", 2, "a new form, found b. Try: another name"},
+  {"s/s/b/s = a/b/c/d", 1, "a new form, found s"},
   {"s = [x=t] [$x+1]\nt = 1-2", 1, NINE},
   {"s = [s/u]", 1, "a form of that rule or variable, found u"},
   {"s = \n  a [s]\n", 1, END}, {"s/t/u = a/b", 1, FORMS},
@@ -689,16 +693,18 @@ static void grammar_document__bounded(Test *t) {
   /* rules in each other, rules in all, bytes remembered and not told */
   for (int more = 0; more < 2; more++) {
     Bytes *deep = bytes_of(t);
-    char all[80], kept[1200];
+    char all[80], none[80], kept[1200];
     for (int i = 1; i < 100 + more; i++)
       bytes_print(deep, fresh(t), "r%d = [r%d]\n", i, i + 1);
     bytes_print(deep, &t->e, "r%d =", 100 + more);
     bytes_add(deep, "", 1, &t->e);
     snprintf(all, sizeof all, "s = [%d a]\na = [9999 b]\nb = {|}",
              13 + more);
+    snprintf(none, sizeof none, "s = [x=b][%d a]\na = [9999 $x]\nb = {|}",
+             26 + more);
     snprintf(kept, sizeof kept, "s = [%d x=a]\na = %01000d", 1040 + 20 * more,
              0);
-    const char *const texts[] = {(char *)deep->at, all, kept};
+    const char *const texts[] = {(char *)deep->at, all, none, kept};
     EACH (i, texts) {
       const char *s = told(t, texts[i], 1);
       fact(t, more ? strstr(s, "found none 100 deep") != NULL : !*s,
@@ -1513,6 +1519,40 @@ static void shard_read__numpy(Test *t) {
        "version 2: %s", t->e.text);
 }
 
+/* A number below 0 is told as it is, and one above 2^63 too. */
+static void shard_read__negative(Test *t) {
+  static const struct {
+    const char *type, *said;
+    int width;
+    uint64_t id;
+  } ROWS[] = {
+    {"i2", "expected ids from 0 on, found -2 at place 1. Try", 2, 65534},
+    {"u2", "expected ids below 9, found 65534 at place 1. Try", 2, 65534},
+    {"i2", "expected ids below 9, found 32767 at place 1. Try", 2, 32767},
+    {"i4", "expected ids from 0 on, found -100 at place 1. Try", 4, 4294967196},
+    {"i8", "expected ids from 0 on, found -1 at place 1. Try", 8, UINT64_MAX},
+    {"u8", "ids below 9, found 18446744073709551615 at place 1. Try: another",
+     8, UINT64_MAX}};
+  EACH (i, ROWS) {
+    Bytes *b = bytes_of(t), *out = bytes_of(t);
+    char head[119];
+    snprintf(head, sizeof head,
+             "{'descr': '<%s', 'fortran_order': False, 'shape': (2,), }%60s\n",
+             ROWS[i].type, "");
+    const int n = (int)strlen(head);
+    bytes_add(b, "\x93NUMPY\1", 7, fresh(t));
+    bytes_number(b, 0, 1, &t->e);
+    bytes_number(b, (uint64_t)n, 2, &t->e);
+    bytes_add(b, head, (size_t)n, &t->e);
+    bytes_number(b, 5, ROWS[i].width, &t->e);
+    bytes_number(b, ROWS[i].id, ROWS[i].width, &t->e);
+    fact(t,
+         shard_read(b->at, b->size, "s", 9, out, &t->e) == 1 &&
+             strstr(t->e.text, ROWS[i].said),
+         "%s: %s", ROWS[i].type, t->e.text);
+  }
+}
+
 /* What has no header: its first bytes (`magic` of them, 0: all of the string),
  * what follows them 40 times (`n` bytes, 0: 2), and what it is; NULL: ids. None
  * of these may be trained on without a word: headers, halves of ids, the
@@ -1591,6 +1631,14 @@ static void shard_read__wide(Test *t) {
        shard_read(b->at, b->size, "s", 50304, out, fresh(t)) == 1 &&
            strstr(t->e.text, "found 128255 at place 2. Try: --vocab 128258"),
        "%s", t->e.text);
+  for (int more = 0; more < 2; more++) {   /* as much as --vocab may be */
+    number_put(b->at + 1024 + 8, 15999997 + (uint64_t)more, 4);
+    const char *hint = more ? "Try: another file" : "Try: --vocab 16000000";
+    fact(t,
+         shard_read(b->at, b->size, "s", 50304, out, fresh(t)) == 1 &&
+             strstr(t->e.text, hint),
+         "%s", t->e.text);
+  }
   number_put(b->at + 1024, 4000000000, 4);
   fact(t,
        shard_read(b->at, b->size, "s", 50304, out, fresh(t)) == 1 &&
@@ -1599,12 +1647,14 @@ static void shard_read__wide(Test *t) {
        "%s", t->e.text);
 }
 
-/* A grammar whose lines end in CR LF is the same text, with the same hash. */
+/* A grammar whose lines end in CR LF, or that begins with a byte order mark, is
+ * the same text, with the same hash. */
 static void grammar_load__line_ends(Test *t) {
   Bytes *crlf = bytes_of(t);
   tale_files(t);
+  bytes_add(crlf, "\xEF\xBB\xBF", 3, fresh(t));
   for (const char *at = TALE; *at; at++)
-    bytes_add(crlf, *at == '\n' ? "\r\n" : at, *at == '\n' ? 2 : 1, fresh(t));
+    bytes_add(crlf, *at == '\n' ? "\r\n" : at, *at == '\n' ? 2 : 1, &t->e);
   file_write(SCRATCH "/crlf.grammar", crlf->at, crlf->size, &t->e);
 #define FIVE_HUNDRED "--data-tokens 500"
   const Data *a = &feed_open(t, 3, 1, 16, FIVE_HUNDRED)->d;
@@ -2043,7 +2093,7 @@ static const TestEntry TESTS[] = {
   RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
   RUNS(data_open__limits), RUNS(data_open__refuses), RUNS(utf8_length__rows),
   RUNS(data_open__folder), RUNS(data_open__one_document),
-  RUNS(shard_read__forms), RUNS(shard_read__numpy),
+  RUNS(shard_read__forms), RUNS(shard_read__numpy), RUNS(shard_read__negative),
   RUNS(shard_read__other_files), RUNS(shard_read__wide),
   RUNS(grammar_load__line_ends), RUNS(data_open__shards),
   RUNS(first_tokens__by_hand), RUNS(fix_token__two_places),

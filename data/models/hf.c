@@ -207,6 +207,7 @@ static int verb_converts(Settings *s, const char *verb,
 }
 
 static int verb_tokenizer(Settings *s, Error *e) {
+  s->data.tokenizer[0] = 0;   /* none is read, and one may be replaced */
   return verb_converts(s, "tokenizer", import_tokenizer, e);
 }
 

@@ -182,7 +182,7 @@ enum { LOOKS = 1024 };
 
 /* Text without end, text as ids, and other first tokens (data/text). */
 #define TEXT_OPTIONS \
-  WHOLE("vocab", TOKENIZE, model.vocab, "0", 1, 1.6e7, \
+  WHOLE("vocab", TOKENIZE, model.vocab, "0", 259, 262144, \
         "size for tokenize train [2048]"), \
   NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "", \
        "a grammar, expanded endlessly"), \
@@ -250,7 +250,9 @@ enum { LOOKS = 1024 };
   {"text grammar tokens ids", "without --domains", !s->domains[0]}, \
   {"grammar tokens end-token first-tokens", "without --ids", !s->ids[0]}, \
   {"input", "without --inputs", !s->inputs}, \
-  {"tokenizer bos", "with tokenize encode or decode", \
+  {"tokenizer", "with tokenize encode or decode", \
+   strcmp(s->verb, "tokenize") || !s->out[0]}, \
+  {"bos", "with tokenize encode", \
    strcmp(s->verb, "tokenize") || !s->out[0]}, \
   {"T", "without --lengths", !s->lengths[0]}, \
   {"top-k top-p", "with --temperature", s->temperature > 0}, \

@@ -231,7 +231,7 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
     return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or for a "
                 "model other or natural; X of N^X at most 2, of N:qX 1, P of "
                 "N:P%% 100. Try: --first-tokens 16", what, all);
-  if (counted && !text && !T && !kept)
+  if (counted && !T && !kept && (!text || !from->size))
     return fail(e, 2, "--first-tokens %s: only for the text of a training. "
                 "Try: other, natural, or that training's own", what);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e)))

@@ -27,6 +27,7 @@ enum {
 typedef struct ShardForm {
   size_t start;
   int width;
+  bool negative;               /* an id's highest bit is its sign */
   unsigned long long count;
 } ShardForm;
 
@@ -36,7 +37,8 @@ static ShardForm shard_llmc(const unsigned char *bytes, size_t n, bool half) {
   const uint64_t version = half ? 1 : 7;
   if (n < SHARD_HEAD || number_at(bytes + 4, 4) != version)
     return (ShardForm){0};
-  return (ShardForm){SHARD_HEAD, width, number_at(bytes + 8, 4)};
+  return (ShardForm){
+      .start = SHARD_HEAD, .width = width, .count = number_at(bytes + 8, 4)};
 }
 
 /* Two bytes of length, four from version 2 on, then text. The first dimension
@@ -46,12 +48,13 @@ static ShardForm shard_npy(const unsigned char *bytes, size_t n) {
   const size_t before = 8 + (size_t)digits;
   ShardForm x = {.start = before + (size_t)number_at(bytes + 8, digits),
                  .width = 1};
-  char head[128] = "";
+  char head[128] = "", sign[2] = "";
   for (size_t i = 0; i + 1 < sizeof head && before + i < n; i++)
     head[i] = (char)bytes[before + i];
   sscanf(head,
-         "{'descr': '<%*1[iu]%1d', 'fortran_order': False, 'shape': (%llu,",
-         &x.width, &x.count);
+         "{'descr': '<%1[iu]%1d', 'fortran_order': False, 'shape': (%llu,",
+         sign, &x.width, &x.count);
+  x.negative = *sign == 'i';
   return x;
 }
 
@@ -104,6 +107,29 @@ static int shard_refuse(const char *name, const char *found, Error *e) {
               "%s%s", name, found, hint, file);
 }
 
+/* The number at bytes[at] is no id below `below`: says which it is, and a
+ * --vocab that has all ids. */
+static int shard_outside(const ShardForm *x, const unsigned char *bytes,
+                         size_t n, size_t at, const char *name, int below,
+                         Error *e) {
+  const size_t width = (size_t)x->width, place = (at - x->start) / width;
+  const uint64_t id = number_at(bytes + at, x->width);
+  const int unused = 64 - 8 * x->width;
+  uint64_t largest = id;
+  char larger[40] = "another file";
+  if (x->negative && id >> (8 * x->width - 1))
+    return fail(e, 1, "%s: expected ids from 0 on, found %lld at place %zu. "
+                "Try: another file", name,
+                (long long)(id << unused) / (1LL << unused), place);
+  for (; at < n; at += width)
+    if (number_at(bytes + at, x->width) > largest)
+      largest = number_at(bytes + at, x->width);
+  if (largest < SHARD_IDS - 2)
+    snprintf(larger, sizeof larger, "--vocab %d", (int)largest + 3);
+  return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. Try: "
+              "%s", name, below, (unsigned long long)id, place, larger);
+}
+
 /* Appends the ids, of ID_BYTES each; those from `below` on are refused. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name,
                       int below, Bytes *out, Error *e) {
@@ -126,18 +152,9 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name,
                 "whole file of one dimension, in NumPy of type <u2 or <u4",
                 name, n);
   for (size_t at = x.start; at < n && !e->status; at += (size_t)x.width) {
-    uint64_t id = number_at(bytes + at, x.width), largest = id;
-    char larger[40] = "another file";
-    if (id >= (uint64_t)below) {
-      for (size_t next = at; next < n; next += (size_t)x.width)
-        if (number_at(bytes + next, x.width) > largest)
-          largest = number_at(bytes + next, x.width);
-      if (largest < SHARD_IDS)
-        snprintf(larger, sizeof larger, "--vocab %d", (int)largest + 3);
-      return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. "
-                  "Try: %s", name, below, (unsigned long long)id,
-                  (at - x.start) / (size_t)x.width, larger);
-    }
+    uint64_t id = number_at(bytes + at, x.width);
+    if (id >= (uint64_t)below)
+      return shard_outside(&x, bytes, n, at, name, below, e);
     bytes_add(out, &(int32_t){(int32_t)id}, ID_BYTES, e);
   }
   return e->status;

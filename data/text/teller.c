@@ -59,8 +59,8 @@ typedef struct Grammar {
 } Grammar;
 
 /* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a
- * document is generated, rules inside rules, rules in all, bytes of it and of
- * what it remembers. */
+ * document is generated, rules inside rules, rules and variables in all, bytes
+ * of it before its last text, and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -256,7 +256,7 @@ static int scan_form(Scan *s, Node *form) {
       p->kind = NODE_GROUP;
       if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
         scan_wrong(s, "} to close a {",
-                   "\\[ or \\/ for a plain [ or /, or a }");
+                   "\\] or \\/ for a plain ] or /, or a }");
     } else
       scan_text(s, p);
   }
@@ -304,6 +304,14 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
   return 0;
 }
 
+/* Which of a rule's forms has the name, -1: none. */
+static int form_index(const Node *rule, const Symbol *name) {
+  int i = 0;
+  for (; rule && rule->name != name; rule = rule->form)
+    i++;
+  return rule ? i : -1;
+}
+
 static int scan_rule(Scan *s) {
   Node *rule = node_new(s, NODE_RULE), *form = rule;
   for (;; form = form->form = node_new(s, NODE_RULE)) {
@@ -311,6 +319,9 @@ static int scan_rule(Scan *s) {
       return scan_wrong(s, "at most 8 forms", "two rules");
     if (!(form->name = scan_name(s, "the name of a rule in the first column")))
       return 1;
+    if (form_index(rule, form->name) < rule->forms - 1)
+      return name_wrong(s->g, rule, form->name, "a new form", "another name",
+                        s->e);
     if (!scan_take(s, '/'))
       break;
   }
@@ -325,17 +336,10 @@ static int scan_rule(Scan *s) {
   if (scan_alternatives(s, rule, zipf))
     return 1;
   if (!scan_take(s, '\n'))
-    return scan_wrong(s, "the end of the rule", "\\} for a plain }");
+    return scan_wrong(s, "the end of the rule",
+                      *s->p == ']' ? "\\] for a plain ]" : "\\} for a plain }");
   s->line++;
   return 0;
-}
-
-/* Which of a rule's forms has the name, -1: none. */
-static int form_index(const Node *rule, const Symbol *name) {
-  int i = 0;
-  for (; rule && rule->name != name; rule = rule->form)
-    i++;
-  return rule ? i : -1;
 }
 
 /* A rule with the forms of what p refers to, or NULL. */
@@ -571,6 +575,7 @@ static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
     if (i)
       tell_text(t, " ", 1);
     size_t start = t->out->size;
+    t->steps += p->recall;
     if (p->recall || p->variable)
       tell_value(t, p, wanted);
     else
@@ -700,12 +705,16 @@ typedef struct Generated {
   Ids block;                   /* the block that was asked for last */
 } Generated;
 
-/* As file_read, and lines that end in CR LF end in LF: a clone
- * may have changed them. */
+/* As file_read, without a byte order mark, and lines that end in CR LF end in
+ * LF: a clone may have changed them. */
 static int lines_read(const char *path, Bytes *text, Error *e) {
   size_t n = 0;
   if (file_read(path, text, e))
     return e->status;
+  if (text->size > 2 && !memcmp(text->at, "\xEF\xBB\xBF", 3)) {
+    text->size -= 3;
+    memmove(text->at, text->at + 3, text->size);
+  }
   for (size_t i = 0; i < text->size; i++)
     if (text->at[i] != '\r' || i + 1 == text->size || text->at[i + 1] != '\n')
       text->at[n++] = text->at[i];
@@ -722,9 +731,12 @@ static int grammar_load(Grammar *g, uint64_t *hash, const char *name,
   *g = (Grammar){0};
   if (!lines_read(path, &text, e)) {
     size_t good = utf8_length(text.at, text.size);
+    int line = 1;
+    for (size_t i = 0; i < good; i++)
+      line += text.at[i] == '\n';
     if (good < text.size)
-      fail(e, 1, "%s: expected UTF-8 text, found 0x%02X after %zu bytes. Try: "
-           "iconv -t utf-8 -f latin1", path, text.at[good], good);
+      fail(e, 1, "%s:%d: expected UTF-8 text, found 0x%02X. Try: iconv -t "
+           "utf-8 -f latin1", path, line, text.at[good]);
     else
       grammar_read(g, text.at, text.size, path, e);
     *hash = hash64(0, text.at, text.size);

@@ -233,6 +233,7 @@ static int vocabulary_train(Settings *s, Error *e) {
                 HINT);
   if (!s->out[0])
     return fail(e, 2, "tokenize train: expected --out FILE. %s", HINT);
+  s->data.tokenizer[0] = 0;   /* none is read, and one may be replaced */
   if (outputs_ready(s, (const char *[]){s->out}, 1, e))
     return e->status;
   for (int i = 1; i < n && !e->status; i++)
@@ -314,6 +315,9 @@ static int vocabulary_tokenize(Settings *s, Error *e) {
     return fail(e, 2, "--out: has an effect only with tokenize train. Try: "
                 "> %s", s->out);
   const char *idle = NULL;
+  if (s->n_words && !strcmp(s->words[0], "decode") && s->data.bos)
+    return fail(e, 2, "--bos: has an effect only with tokenize encode. Try: "
+                "leave it out");
   if (s->force)
     idle = "force";
   else if (s->model.vocab)
