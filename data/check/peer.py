@@ -14,7 +14,7 @@ except ImportError as error:
 SHAPES = [(768, 768, 768), (2048, 1536, 768), (1024, 2048, 64), (64, 2048, 1024), (256, 50432, 768)]
 STEPS = {"run": dict(d=64, L=4, H=2, f=128, V=2048, T=128, B=8), "dim256": dict(d=256, L=6, H=4, f=512, V=2048, T=256, B=8),
          "60M": dict(d=768, L=10, H=8, f=1536, V=50432, T=256, B=1), "60M-T2048": dict(d=768, L=10, H=8, f=1536, V=50432, T=2048, B=1)}
-ALL = int(os.environ.get("OMP_NUM_THREADS", len(os.sched_getaffinity(0))))
+ALL = int(os.environ.get("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0)))).split(",")[0])
 
 
 def timed(run, patience, most, first):

@@ -283,6 +283,8 @@ static void film__command(Test *t) {
     return;
   answers(t, PROGRAM, "film --steps 5", 2,
           "--steps 5: too few for the 7 looks of a film");
+  answers(t, PROGRAM, "film --out data/results/film.svg", 1,
+          "data/results/film.svg: already exists and is not replaced. Try");
   answers(t, PROGRAM,
           "film --steps 6 --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
           "--quiet --force --out " SCRATCH "/film.svg",

@@ -56,7 +56,7 @@
    "the texts that data/ lacks"}, \
   {"models", ITEM, 's', AT(own.models), "models", 0, PATH_ROOM, "FOLDER", \
    "published models, NAME.model made by ./hf"}, \
-  {"results", ITEM | KEPT_RUNS, 'f', AT(own.results), RESULTS_FOLDER, 0, \
+  {"results", ITEM | KEPT_RUNS, 's', AT(own.results), RESULTS_FOLDER, 0, \
    PATH_ROOM, "FOLDER", "where finished runs are kept"}, \
   {"parts", ITEM, 'f', AT(own.parts), "", 0, PATH_ROOM, "FOLDER", \
    "where stopped runs are kept, to be resumed"}, \
