@@ -488,14 +488,18 @@ static void experiments_read__by_hand(Test *t) {
 #define A_NEED "needs a.x > 1\n"
 static const char *const TABLES_REFUSED[][2] = {
   {"rule a.loss < c.loss\n",
-   "t:7: expected a row that stands somewhere, found 'c'"},
+   "t:8: expected a row that stands somewhere, found 'c'"},
+  {RULE A_NEED "needs c.x > 1\n",
+   "t:10: expected a row that stands somewhere, found 'c'"},
+  {RULE "corpus c c.txt 2\ncorpus b c.txt 3\n",
+   "t:10: expected a new corpus, found 'b'"},
   {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
   {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
   {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
   {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
   {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
   {"rule a.loss\n", "two sides"},
-  {RULE "row d | 3\n", "a row that stands somewhere, found 'd'"},
+  {RULE "row d | 3\n", "t:9: expected a row that stands somewhere, found 'd'"},
   {RULE "row d r --dim 8 +valud\n", "valid , found '+valud'"},
   {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
   {RULE "row a r\n", "flags once"},
@@ -2520,7 +2524,7 @@ static void claims_judge__holm(Test *t) {
   results_open(t, &x, &r, &e);
   Claim *far = &x.claim[0], *near = &x.claim[1];
   far->side[0] = far->side[1];
-  far->side[1] = (Side){-1, NULL, 0.84};
+  far->side[1] = (Side){.row = -1, .number = 0.84};
   far->relation = GREATER;
   near->side[1].number = 0.108;
   claims_judge(&r, &e);

@@ -117,13 +117,13 @@ enum { COLUMNS = 9 };
 /* A row as an item shows it, with the paper's numbers
  * for the item's columns. */
 typedef struct Shown {
-  int row;
+  int row, line;
   Printed paper[COLUMNS];
 } Shown;
 
 /* ROW.MEASURE, or where row is -1 a number. */
 typedef struct Side {
-  int row;
+  int row, line;
   const char *measure;
   double number;
 } Side;
@@ -167,7 +167,7 @@ typedef struct Picture {
 typedef struct Item {
   const char *name, *reference, *title, *column[COLUMNS];
   const char *note;            /* NULL for none */
-  int columns, from, count, line, pictures;
+  int columns, from, count, pictures;
   Picture picture[PICTURES_MOST];
 } Item;
 
@@ -313,6 +313,9 @@ static int read_corpus(Reading *r) {
                 dot > file && !strcmp(dot, ".grammar"), *r->example == 'd', 1};
   if (!*file || *end || !(*hash || c->grammar))
     return wrong(r, "NAME FILE HASH", c->name);
+  for (const Corpus *was = r->x->corpus; was < c; was++)
+    if (!strcmp(was->name, c->name))
+      return wrong(r, "a new corpus", c->name);
   if (*hash)
     word = next_word(r);
   if (*word && (strcmp(word, "times") || !is_number(next_word(r), &times) ||
@@ -383,7 +386,7 @@ static int read_item(Reading *r) {
   if (entry_of(x->item, x->items, sizeof *x->item, r->name) >= 0)
     return wrong(r, "a name that no item above has", r->name);
   Item *i = &r->x->item[r->x->items++];
-  *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
+  *i = (Item){.name = r->name, .from = r->x->showns};
   return read_title(r, &i->reference, &i->title);
 }
 
@@ -468,6 +471,7 @@ static int read_row(Reading *r) {
   }
   Shown *shown = &x->shown[x->showns++];
   shown->row = known >= 0 ? known : -2 - (int)(name - x->text);
+  shown->line = r->line;
   r->item->count++;
   return read_printed(r, bar, shown->paper);
 }
@@ -533,7 +537,7 @@ static int read_side(Reading *r, Side *side) {
   if (!dot || dot == word || !dot[1])
     return wrong(r, "ROW.MEASURE or a number", word);
   *dot = 0;
-  *side = (Side){-2 - (int)(word - r->x->text), dot + 1, NAN};
+  *side = (Side){-2 - (int)(word - r->x->text), r->line, dot + 1, NAN};
   return 0;
 }
 
@@ -692,16 +696,18 @@ static int link_rows(Reading *r) {
   Experiments *x = r->x;
   r->example = "its name, or row NAME FLAGS";
   for (int i = 0; i < x->items; i++)
-    for (int k = 0; k < x->item[i].count; k++)
-      if (link_row(r, &x->shown[x->item[i].from + k].row, x->item[i].line))
+    for (int k = 0; k < x->item[i].count; k++) {
+      Shown *shown = &x->shown[x->item[i].from + k];
+      if (link_row(r, &shown->row, shown->line))
         return 1;
+    }
   for (int i = 0; i < x->claims; i++) {
     Claim *c = &x->claim[i];
     r->line = c->line;
     if (!c->sides)
       return wrong(r, "a rule below the claim", c->name);
     for (int k = 0; k < side_count(c); k++)
-      if (link_row(r, &c->side[k].row, c->line))
+      if (link_row(r, &c->side[k].row, c->side[k].line))
         return 1;
   }
   return 0;
