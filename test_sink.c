@@ -2543,16 +2543,16 @@ static double train(Lab *b, int threads, int n) {
 }
 
 /* Of three threads that together ran 0.2 s in the last 0.1 s one is dropped.
- * Time before a pass begins does not count. Later all come back. Room for one
- * thread is not left. */
+ * Time before a pass begins does not count. All come back, a second later. Room
+ * for one thread is not left. */
 static void pace__leaves_a_core(Test *t) {
   int before = workers(), all = set_workers(3) ? 1 : 3;
   Acts a = {.threads = all, .seen = 1}, small = {.threads = 1, .seen = 1};
-  for (int begins = 1; begins >= 0; begins--) {
+  for (int begins = 1; begins >= -1; begins--) {
     a.seen = seconds() - 0.1;
     a.cpu = cpu_seconds() - 0.2;
     pace(&a, begins);
-    fact(t, workers() == all - (!begins && all > 1), "%d threads", workers());
+    fact(t, workers() == all - (begins < 1 && all > 1), "%d threads", workers());
   }
   a.retry = fmin(a.retry, seconds() - 1);
   set_workers(1);
