@@ -33,7 +33,6 @@ typedef struct Test {
   char note[500];          /* counts that belong on the line */
   char first[640];         /* the first statement that did not hold */
   const char *skip;        /* why this build cannot run it, or NULL */
-  int cores;               /* threads when the program began */
   Error e;                 /* of the call that was made last with fresh(t) */
   Later *later;            /* what is freed when the test is done */
   bool tale;               /* programs.c: the files of tale_open are there */
@@ -476,7 +475,6 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv,
     return 1;
   }
   int passed = 0, failed = 0, skipped = 0;
-  like.cores = workers();
   set_workers(1); /* the models are too small to share */
   for (int i = 0; i < n_tests && !(first && failed); i++) {
     if (left_out(tests[i].name, argc, argv))

@@ -21,7 +21,8 @@ static Film *film_of(Test *t, const char *flags) {
   return f;
 }
 
-/* Flags, whether rows sum to 1, and the column of the sink. */
+/* What models are filmed: their flags, whether their rows sum to 1 and have a
+ * column before token 1, and the name of the sink's column. */
 static const struct {
   const char *flags;
   bool sums, star;

@@ -1476,19 +1476,23 @@ static const struct {
   {"|u1', 'fortran_order': False, 'shape': (4,), }", 1,
    "as many as it says"}};
 
+/* b becomes the head of a file of version 1: {'descr': DESCR, in 118 bytes. */
+static void numpy_head(Test *t, Bytes *b, const char *descr) {
+  char head[119];
+  snprintf(head, sizeof head, "{'descr': %-107s\n", descr);
+  b->size = 0;
+  bytes_add(b, "\x93NUMPY\1\0\x76\0", 10, fresh(t));
+  bytes_add(b, head, 118, &t->e);
+}
+
 static void shard_read__numpy(Test *t) {
   const int32_t *const ids = SHARD_OF_FOUR;
   const size_t size = sizeof SHARD_OF_FOUR;
   Bytes *b = bytes_of(t), *out = bytes_of(t);
   EACH (i, NUMPY_FILES) {
-    char head[119];
     const int most = NUMPY_FILES[i].width > 2 ? 128256 : 50257;
-    int n = snprintf(head, sizeof head, "{'descr': %s", NUMPY_FILES[i].head);
-    memset(head + n, ' ', sizeof head - (size_t)n);
-    head[117] = '\n';
-    b->size = out->size = 0;
-    bytes_add(b, "\x93NUMPY\1\0\x76\0", 10, fresh(t));
-    bytes_add(b, head, 118, &t->e);
+    numpy_head(t, b, NUMPY_FILES[i].head);
+    out->size = 0;
     for (int k = 0; k < 4; k++)
       bytes_number(b, ids[k] < most ? (uint64_t)ids[k] : 9,
                    NUMPY_FILES[i].width, &t->e);
@@ -1535,15 +1539,10 @@ static void shard_read__negative(Test *t) {
      8, UINT64_MAX}};
   EACH (i, ROWS) {
     Bytes *b = bytes_of(t), *out = bytes_of(t);
-    char head[119];
-    snprintf(head, sizeof head,
-             "{'descr': '<%s', 'fortran_order': False, 'shape': (2,), }%60s\n",
-             ROWS[i].type, "");
-    const int n = (int)strlen(head);
-    bytes_add(b, "\x93NUMPY\1", 7, fresh(t));
-    bytes_number(b, 0, 1, &t->e);
-    bytes_number(b, (uint64_t)n, 2, &t->e);
-    bytes_add(b, head, (size_t)n, &t->e);
+    char descr[80];
+    snprintf(descr, sizeof descr,
+             "'<%s', 'fortran_order': False, 'shape': (2,), }", ROWS[i].type);
+    numpy_head(t, b, descr);
     bytes_number(b, 5, ROWS[i].width, &t->e);
     bytes_number(b, ROWS[i].id, ROWS[i].width, &t->e);
     fact(t,

@@ -107,8 +107,9 @@ static int shard_refuse(const char *name, const char *found, Error *e) {
               "%s%s", name, found, hint, file);
 }
 
-/* The number at bytes[at] is no id below `below`: says which it is, and a
- * --vocab that has all ids. */
+/* The number at bytes[at] is no id below `below`. Says which it is, and names
+ * the --vocab that has all ids. A negative one is moved up until its sign is the
+ * highest of 64 bits, and is divided down again. */
 static int shard_outside(const ShardForm *x, const unsigned char *bytes,
                          size_t n, size_t at, const char *name, int below,
                          Error *e) {
