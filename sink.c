@@ -15,9 +15,9 @@
  * metrics, and the propositions as executable checks.
  *
  * THE FORMULA. Every attention variant of the paper is these lines with one
- * choice, a row, on each axis; LETTERS, below, names the symbols:
+ * choice on each axis; LETTERS, below, names the symbols:
  *
- *   q, k, v = LN(x) W + b       query head h >= 0 reads key head floor(h K/H)
+ *   q, k, v = LN(x) W + b       head h, from 0, reads key head floor(h K/H)
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     extra column: this, 0 or learned
  *   s_ij = sim(z_ij) where visible, else 0     i-w < j <= i, or j in the prefix
@@ -37,7 +37,7 @@
  *           = s'_j / sum s where |sum s| > 1, else 0  of the clamp
  *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    of the p-norm
  *
- * The backward makes each row again from q and k: memory grows with T, not T^2.
+ * The backward recomputes each row from q and k: memory grows with T, not T^2.
  * For that, tiles (14.1) keep one number per row, row_stat: log Z for softmax,
  * FlashAttention's logsumexp.
  *
@@ -98,13 +98,13 @@
  *
  * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. The
  * build or a test fails if a place in code is forgotten.
- *   an axis row   its CHOICE in sink.h; its tensors (2); its operator, both
+ *   a choice      its CHOICE in sink.h; its tensors (2); its operator, both
  *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
  *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
  *                 take_layer, take_all (14.3); what it refuses, config_resolve
  *                 (16.1); SCHEMES and INSIDE, or EQUAL_SUMS or OTHER_SUMS (7);
  *                 the tests and companions that data/README.md lists
- *   a row that is not the paper's   a file that includes sink.c and fills in
+ *   a choice that is not the paper's   a file that includes sink.c and fills in
  *                 seams (MORE_ macros and Seams, sink.h; data/later)
  *   a variant     VARIANTS (1); a row of data/paper/experiments.txt trains it
  *   a flag        its field (Config; Settings, before 8); OPTIONS (16.1)
@@ -248,9 +248,9 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *
  * The paper's model is softmax attention with rotary positions, pre-norm and
  * SwiGLU. Its experiments change one thing at a time, so a model here is one
- * row on each of these axes, held in struct Config (sink.h):
+ * choice on each of these axes, held in struct Config (sink.h):
  *
- *   axis          rows, the default first                   varied in
+ *   axis          choices, the default first                varied in
  *   positions     rotary; none, absolute, learned,          Table 3,
  *                 relative, t5 (+), alibi                   appendix A
  *   block         pre; post    norm: rms; layer (+)         section 7.2
@@ -269,8 +269,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   (+) not in the paper but common in decoders, as are linear biases and a
  *       tied embedding
  *
- * gradients__every_pair compares the gradients of every compatible pair of rows
- * with finite differences of the loss.
+ * gradients__every_pair compares the gradients of every compatible pair of
+ * choices with finite differences of the loss.
  *
  * A variant is a set of flags: `--variant sigmoid` sets c->sim to SIM_SIGMOID
  * and c->normalizer to NORMALIZER_ONE, and nothing else.
@@ -400,7 +400,7 @@ static void config_fill(Config *c) {
     c->pnorm = 2;
   if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
     c->extra_value = VALUE_ZERO;
-  /* the 1-norm of positive scores is their sum */
+  /* the 1-norm of positive s is their sum, but for the 1e-8 */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1 &&
       c->sim != SIM_IDENTITY) {
     c->normalizer = NORMALIZER_SUM;
@@ -654,8 +654,9 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * The paper's X has one-hot rows: X W_E copies rows of W_E. P is sinusoidal
  * [E5], learned, or 0; if it is 0 the position enters the scores (3.4), or
  * nothing. Without P the states of a repeated token start equal, and softmax
- * keeps them equal in all blocks (7.2). So for repeated tokens Table 1 has
- * Sink_1 = 62.28 % in GPT2-XL (learned P) and 0.00 in LLaMA3-8B (rotary).
+ * keeps them equal in all blocks (7.2): only the position can prefer a key (7.5
+ * to 7.8). On repeated tokens Table 1 has Sink_1 = 62.28 % in GPT2-XL (learned
+ * P) and 0.00 in LLaMA3-8B (rotary).
  * Positions count from 0, x* first; in the paper from 1.
  *
  * Backward. h is linear in wte, x* and P. From dh_n, summed over sequences:
@@ -940,7 +941,7 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *
  *   relative   bucket(i-j): the bucket's number, fixed, as in their code (F3)
  *   t5         rel[bucket(i-j), h], learned, shared by all blocks
- *   alibi      -(i-j) 2^(-8h/H), h = 1..H
+ *   alibi      -(i-j) 2^(-8h/H), h = 1..H; (7) has 2^(3 - log2 H) for 8/H
  *
  * The bias of `relative` grows with the distance, so it favours the farthest
  * key: with all <q, k> equal and T = 64 it alone gives every head
@@ -1313,7 +1314,7 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
       dlogz[j] = sum < 0 ? -deriv[j] : deriv[j];
     if (c->normalizer == NORMALIZER_PNORM && a[j] != 0) {
       /* |a|^(p-1) sign s'/Z. For p < 1 and small a |a|^(p-1) alone could
-       * overflow, so the small s' is multiplied twice by its square root */
+       * overflow, so the small s'/Z is multiplied twice by |a|^((p-1)/2) */
       real half = real_pow(real_abs(a[j]), (real)((c->pnorm - 1) / 2));
       dlogz[j] = sign * half * (half * deriv[j]);
     }
@@ -1640,10 +1641,11 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * Added heads have a sink too (Sink_1 21.76 % against 18.18). The paper gives
- * no shape for "addition". Concatenation is already a sum,
- * [o_1, .., o_H] W_O = sum_h o_h W_O^h, with W_O^h the rows of W_O for head h,
- * so "addition" must mean one W_O of D rows for all heads.
+ * Added heads have a sink too (Sink_1 21.76 % against 18.18), and so have 4, 2
+ * and 1 heads (10.68, 12.95, 19.50). The paper gives no shape for "addition".
+ * Concatenation is already a sum, [o_1, .., o_H] W_O = sum_h o_h W_O^h, with
+ * W_O^h the rows of W_O for head h, so "addition" must mean one W_O of D rows
+ * for all heads.
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
@@ -1756,7 +1758,7 @@ static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *
  * The first row. Under a causal mask row 1 sees only itself: with softmax
  * A_11 = 1, whatever W_Q, W_K and the positions in the score. So h_1 is a
- * function of x_1 alone (section 3.1):
+ * function of x_1 alone (section 3.1); under pre-norm:
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1, o_1 = LN(h_1) W_V W_O, h_1 = h_1^{l-1}
  *
@@ -1860,7 +1862,7 @@ static void add_rows(real *y, const real *x, idx n) {
     vec_add(chunk(n, j), y + j, x + j);
 }
 
-/* Block l takes the stream a->h [B,N,C] from h^{l-1} to h^l. Its arrays stay
+/* Block l, from 0, takes a->h [B,N,C] from h^l to h^{l+1}. Its arrays stay
  * for the backward. Where blocks share them (ACTS_ONE) y may be x's array: x is
  * last read by s1 = x + MHSA, before y is written. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1974,7 +1976,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     norm_backward(a->dx, a->dh, a->h, a->nfstat, &m->normf, rows);
     copy(a->dh, a->dx, n);
   }
-  /* h^l = block_l(h^{l-1}), from the last to the first */
+  /* h^{l+1} = block_l(h^l), from the last to the first */
   for (int l = c->layers - 1; l >= 0; l--)
     block_backward(m, a, l, B, N);
   /* bias = rel[bucket(i-j)],  H^0 = X W_E + P */
@@ -2127,10 +2129,11 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * 0.421 and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
  * If a model uses U = alpha W, then dL/dW = alpha dL/dU. An SGD step moves U by
- * alpha^2 lr dL/dU (equations 32 to 35). AdamW's step does not grow with the
- * gradient, so one alpha is left: without clipping, U moves as if trained
- * itself, from alpha W_0 at the rate alpha lr, eps / alpha and wd / alpha (36
- * to 42). The scale of Table 14 left is such an alpha of W_O.
+ * alpha^2 lr dL/dU (equations 32 to 35). AdamW's m and sqrt(v) for W are alpha
+ * times U's, so with eps / alpha their ratio is the same. Without clipping, U
+ * then moves as if trained itself, from alpha W_0 at the rate alpha lr; with
+ * wd / alpha its decay is lr wd as before (36 to 42). The scale of Table 14 left
+ * is such an alpha of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
@@ -2185,8 +2188,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g,
     adamw(s, decay, step, unbias, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
-/* sum x^2 of x [n] in double, of SHARES parts added in order, whatever the
- * threads. */
+/* sum x^2 of x [n]: CHUNKs in real, added in double in SHARES parts, in order
+ * whatever the threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
   double part[SHARES], sum = 0;
@@ -2264,10 +2267,11 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * counts by how often it has a sink. The paper has eps = 0.3 and T = 64.
  *
  * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
- * != 0 should read i != 1). Rows of even weights give alpha_1 = 0.0741 at T =
- * 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they pass for sinks.
- * One sequence's Sink_1 moves in steps of 1/(L H). So tables also show
- * mean alpha_1, which moves earlier, and its multiple of the even value.
+ * != 0 should read i != 1). Uniform weights, `even` in what is printed, give
+ * alpha_1 = 0.0741 at T = 64 (sink_uniform), a quarter of eps = 0.3; below
+ * T = 10 they pass for sinks. One sequence's Sink_1 moves in steps of 1/(L H).
+ * So tables also show mean alpha_1, which moves earlier, and its multiple of
+ * the even value.
  *
  * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
  * token's: alpha of * and of x* is a mean over the T real rows.
@@ -2315,9 +2319,9 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   return sum / s->heads;
 }
 
-/* Means over blocks, heads and sequences: [M1] of a column; row mass. */
-static double sinks_alpha(const Sinks *s, int k) {
-  return column_mean(s, s->alpha, s->S, k);
+/* Means over blocks, heads and sequences: [M1] of a column; the row mass. */
+static double sinks_alpha(const Sinks *s, int column) {
+  return column_mean(s, s->alpha, s->S, column);
 }
 static double sinks_raw(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
@@ -2444,7 +2448,8 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  *
  * Bounds on rounding are multiples of REAL_EPS, for the float and the double
  * build. STATES: in each block a number passes some 60 additions of terms of
- * order 1, and through all three an error grows at most 25 times (measured).
+ * order 1, each off by half a REAL_EPS; through all three blocks an error grows
+ * at most 25 times (measured): 750.
  * SCORES: a weight's relative error is its score's absolute one: REAL_EPS times
  * the largest score, about 40, times its rotation, at most 64 radians.
  * EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART: the least
@@ -2487,7 +2492,7 @@ typedef struct Check {
   void (*run)(Page *p);
 } Check;
 
-/* Prints what was measured, its bound and verdict: WRONG for NaN, infinity. */
+/* Prints what was measured, its bound and verdict. NaN and infinity are WRONG. */
 static void page_line(Page *p, int kind, const char *what, double x,
                       double bound) {
   static const char *const SIGNS[] = {"<=", "=", ">=", ">="};
@@ -2683,8 +2688,8 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "a scheme: INSIDE?"
  * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
  * else in a block acts on each token alone. So equal states leave it if (and,
  * but for chance, only if) A_t is the same for all t in every head, whatever
- * the norm, the ffn or the score; and so on, block by block. If a single
- * token's row has that sum too, all states are the token's alone, at T = 1.
+ * the norm, the ffn or the score; and so on, block by block. If the only row at
+ * T = 1 has that sum too, every state equals the token's own at T = 1.
  *
  * Positions added to the input separate the states: h_t^0 = x W_E + p_t. Else
  * A_t decides; s(n) is s at distance n, and c_t = s(0) + .. + s(t-1):
@@ -2694,7 +2699,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "a scheme: INSIDE?"
  *   clamp                                A_t = c_t / max(|c_t|, 1)
  *   Z = 1                                A_t = c_t; no positions: t s(0)
  *   p-norm of softmax                    no positions: A_t = t^(1-1/p)
- *   a column of weight A_t*, value v*    o_t = (1 - A_t*) v + A_t* v*
+ *   a column of weight A_t*, Z = sum     o_t = (1 - A_t*) v + A_t* v*
  *   another first token                  every row gives it another share */
 
 static const char *const EQUAL_SUMS[] = {
@@ -2962,9 +2967,10 @@ static void check_prop3(Page *p) {
  * of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), with t - 1 terms of at
  * least e^(-2 xi).
  *
- * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
- * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; above, it allows a
- * sink. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
+ * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds and
+ * falls to 0 as t grows, which is the proposition. But at T = 64 it keeps
+ * alpha_1 <= 0.3 only up to xi = 1.0946; above, it allows a sink. Let one pair
+ * of frequency w carry q = (a, 0), k = (-a, 0):
  *
  *   z(n) = -xi cos(w n)      largest at the far end where w T is about pi
  *
@@ -3211,6 +3217,7 @@ size_t utf8_length(const unsigned char *text, size_t n); /* its valid start */
 int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
 int file_write(const char *path, const void *at, size_t n, Error *e);
 bool file_missing(const char *path);
+bool file_passes(const char *path);
 /* Appends path, or for a folder the paths of its plain files, sorted by bytes,
  * hidden ones left out; a 0 ends each. A folder without any is an error. */
 int files_list(const char *path, Bytes *names, Error *e);
@@ -3369,7 +3376,7 @@ typedef struct Trainer {
   Model m;
   Acts a;
   Data data;
-  real *m1, *m2, *scratch;      /* moments */
+  real *m1, *m2, *scratch;      /* moments; room for Seams.step */
   double *first;                /* first_counts */
   int *ids;                     /* [2,B,T] */
   uint64_t tokenizer_hash;
@@ -3663,13 +3670,14 @@ static void tokenizer_free(Tokenizer *t) {
   *t = (Tokenizer){0};
 }
 
+/* 0 if the file has `size` bytes and its checksum is right. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
                             const char *name, Error *e) {
   size_t body = n - TOKENIZER_TAIL;
   if (n == size && number_at(bytes + body, 8) == hash64(0, bytes, body))
     return 0;
-  return fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu: "
-              "damaged. %s", name, size, n, HINT);
+  return fail(e, 1, "%s: damaged: expected %zu bytes with their checksum, "
+              "found %zu. %s", name, size, n, HINT);
 }
 
 /* After a failure t is empty. */
@@ -3775,8 +3783,9 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  * ends a document. A text that is not UTF-8 or has a zero byte is refused.
  * Without --text sink reads the stories that come with it. */
 
-/* Seeds of what is held back and of the metric's ids; of ids under a loss. */
-enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
+/* Seeds: of the split, and of draws where the sink is measured; of draws where
+ * a loss is taken, in training too. */
+enum { HELD_SEED = 0x5EED, LOSS_SEED = 0xF125 };
 
 /* Appends a text and a separator. A byte order mark becomes white space. */
 static int text_read(const char *path, Bytes *out, Error *e) {
@@ -3861,9 +3870,9 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
  *
  * A document becomes ids, then <|endoftext|>; with --bos, <|bos|> comes first.
  * All are joined and cut into blocks, the paper's chunks, of T+1 tokens: T
- * inputs and, one later, T targets. A block may start inside a document, as in
- * the paper, and attention crosses documents. An epoch reads every block once,
- * in a new random order.
+ * inputs and, one later, T targets. What is left after the last whole block is
+ * not read. A block may start inside a document, as in the paper, and attention
+ * crosses documents. An epoch reads every block once, in a new random order.
  *
  * Documents whose number hashes below --valid, whatever the seed, are held back
  * from training, to measure a loss on. If that leaves one side empty, the end
@@ -3892,7 +3901,7 @@ static bool data_own(const Data *d, const Source *s) {
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
   const char *whose = "; not the model's own";
-  char much[32] = "held-out documents";
+  char much[32] = "held-out text";
   if (!held)
     snprintf(much, sizeof much, share < 1 ? "%g of it" : "all of it", share);
   if (T || d->source == s->own)
@@ -3914,8 +3923,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
   return id_add(out, d->end, e);
 }
 
-/* Where to cut the last document: a text at the first white space that would be
- * held, or in the middle of that if the half before has none (DNA, Chinese). */
+/* Where to cut the last document: a text at the first white space in the earlier
+ * half of what would be held, or at that half's end if it has none (DNA). */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
@@ -4006,8 +4015,8 @@ static int positions_parse(const char *flag, const char *text, int *positions,
     long p = strtol(at, &end, 10);
     if (end == at || p < 1 || p > 1 << 24 || n == room
         || (*end && (*end != ',' || !end[1])))
-      return fail(e, 2, "--%s %s: expected at most %d whole numbers from 1, "
-                  "such as 1,2. Try: --%s 1", flag, text, room, flag);
+      return fail(e, 2, "--%s %s: expected at most %d whole numbers from 1 to "
+                  "16777216, such as 1,2. Try: --%s 1", flag, text, room, flag);
     positions[n++] = (int)p;
     at = end + (*end == ',');
   }
@@ -4015,8 +4024,9 @@ static int positions_parse(const char *flag, const char *text, int *positions,
   return 0;
 }
 
-/* `seed` orders the data: d->seed is seed + 1, or 0 where that is HELD_SEED, of
- * another use (9.2). T = 0: an evaluation. After a failure d is empty. */
+/* `seed` orders the data: d->seed is seed + 1, or 0 where that is HELD_SEED, from
+ * which a grammar's held documents are drawn. T = 0: an evaluation. After a
+ * failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
   *d = (Data){.epoch = -1};
@@ -4100,16 +4110,15 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->draw ? d->draw(d, seed, number) : d->fix;
 }
 
-/* HELD_SEED: the sink is being measured. 1024 is the authors' script's seed. */
+/* With HELD_SEED the sink is being measured. */
 static void intervene(const Data *d, const Source *s, uint64_t seed,
                       uint64_t number, int T, int *ids, int *targets) {
   const int *at = d->random;
-  Rng rng = {hash_number(1024, number)};
+  Rng rng = {hash_number(1024, number)};   /* the authors' script's seed */
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->draw || seed != HELD_SEED); i++) {
-    int id = (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (d->draw)
-      id = d->draw(d, seed + (uint64_t)at[i], number);
+    int id = d->draw ? d->draw(d, seed + (uint64_t)at[i], number)
+                     : (int)rng_below(&rng, (uint64_t)d->vocab);
     overwrite(ids, targets, T, at[i], id);
   }
 }
@@ -4129,7 +4138,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
     uint64_t number;
     const int32_t *block = data_block(d, T, &number, e);
     if (block)
-      block_feed(d, s, FIRST_SEED, number, block, T, ids + b * T,
+      block_feed(d, s, LOSS_SEED, number, block, T, ids + b * T,
                  targets + b * T);
   }
   return e->status;
@@ -4144,9 +4153,9 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *   repeat    one such token, T times
  *
  * A fixed token is written here too; with --first-tokens it is the one
- * repeated. The first n documents serve. If they are fewer, further stretches
- * are spread over them, since neighbours may be of one chapter; but not where
- * documents are alike, as for ./paper's results. */
+ * repeated. The first n documents of more than T tokens serve. If they are
+ * fewer, further stretches are spread over them, since neighbours may be of one
+ * chapter; but not where documents are alike, as for ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4154,13 +4163,11 @@ _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  int spare = 0;
-  if (!d->alike)
-    spare = (size / T - documents) / n;
-  idx stride = (idx)(spare > 0 ? spare : 1) * T;
+  int every = d->alike ? 1 : (size / T - documents) / n;
+  idx stride = (idx)(every > 1 ? every : 1) * T;
   int got = 0, before = -1;
   /* a round takes the stretch at `skip` of each document that has it, every
-   * spare-th of them; a round that finds none is the last */
+   * every-th of them; a round that finds none is the last */
   for (idx skip = 0; before < got && got < n; skip += stride) {
     before = got;
     for (int i = 0; i < documents && got < n; i++) {
@@ -4188,9 +4195,8 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
   if (input == INPUT_NATURAL)
     return probe_natural(d, s, n, T, ids, targets, starts);
   for (int i = 0; i < n; i++, ids += T) {
-    int once = (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (first)
-      once = d->draw(d, HELD_SEED, (uint64_t)i);
+    int once = first ? d->draw(d, HELD_SEED, (uint64_t)i)
+                     : (int)rng_below(&rng, (uint64_t)d->vocab);
     for (int t = 0; t < T; t++) {
       if (!repeat)
         once = (int)rng_below(&rng, (uint64_t)d->vocab);
@@ -4202,13 +4208,14 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
   return n;
 }
 
-/* Fills up to n blocks, numbered ~i, never training's; returns how many. */
+/* Fills up to n blocks; returns how many. Block i draws its tokens (9.3) as
+ * number ~i, which no block of the training has. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
                      int *targets) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; i < blocks; i++) {
     idx at = d->alike ? i : i * all / blocks;
-    block_feed(d, s, FIRST_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
+    block_feed(d, s, LOSS_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
                ids + i * T, targets + i * T);
   }
   return (int)blocks;
@@ -4391,8 +4398,8 @@ static void moments_create(Trainer *t, Error *e) {
   t->m2 = grab(t->m.count, sizeof(real), e);
 }
 
-/* Makes room for `count` parameters, if the settings have as many and the file
- * may. A model to evaluate has neither gradients nor moments. */
+/* Makes room for `count` parameters, if the settings have as many and the bytes
+ * left can hold them. A model to evaluate has neither gradients nor moments. */
 static void checkpoint_room(const Passage *c, Trainer *t, idx count,
                             int parts) {
   Error *e = c->e;
@@ -4416,9 +4423,7 @@ static void checkpoint_pass(Passage *c, Trainer *t) {
   char magic[] = CHECKPOINT_MAGIC;
   int parts = 0;
   if (t->m1)
-    parts = PARTS_RUN;
-  if (t->m1 && t->start)
-    parts += PARTS_START;
+    parts = t->start ? PARTS_RUN + PARTS_START : PARTS_RUN;
   if (t->s.data.first_counts)
     parts += PARTS_FIRST;
   pass_bytes(c, magic, 8);
@@ -4567,6 +4572,7 @@ static void warn_no_sink(const Trainer *t) {
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
                          Error *e) {
   Settings now = *s;
+  *t = (Trainer){0};
   if (s->resume || s->start[0])
     return s->program->start(t, s, flags, e);
   if (!settings_refuse_idle(s, e) && !settings_flags(&now, flags, MODEL, e)
@@ -4619,7 +4625,7 @@ static void trainer_update(Trainer *t, double shrink) {
   }
 }
 
-static int trainer_finish(Trainer *t, Error *e) {
+static int trainer_finish(Trainer *t, double loss, Error *e) {
   double clip = t->s.train.clip, shrink = 1;
   const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
@@ -4629,33 +4635,42 @@ static int trainer_finish(Trainer *t, Error *e) {
     shrink = clip / (t->norm + 1e-6);   /* PyTorch's 1e-6 */
   trainer_update(t, shrink);
   t->step++;
+  t->loss = loss;
   t->loss_steps++;
-  t->loss_sum += t->loss;
+  t->loss_sum += loss;
   return 0;
 }
 
+/* After a failure the loss and the place in the text are the last step's, as a
+ * checkpoint must have them. */
 static int trainer_step(Trainer *t, Error *e) {
+  const Data was = t->data;
+  double loss = 0;
   int B = t->s.train.batch, T = t->s.model.context, k = t->s.train.accumulate;
   int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
   model_zero_grads(&t->m);
-  t->loss = 0;
   for (int i = 0;
        i < k && !data_batch(&t->data, &t->s.data, B, T, ids, targets, e); i++) {
     model_forward(&t->m, &t->a, ids, B, T);
-    t->loss += model_loss(&t->m, &t->a, targets, B, T, 1.0 / k) / k;
-    if (isfinite(t->loss))
+    loss += model_loss(&t->m, &t->a, targets, B, T, 1.0 / k) / k;
+    if (isfinite(loss))
       model_backward(&t->m, &t->a, ids, B, T);
     else
       forward_fault(&t->m, ids, B, T, e);
   }
-  if (!e->status)
-    trainer_finish(t, e);
+  if (!e->status && !trainer_finish(t, loss, e))
+    return 0;
+  t->data.sample = was.sample;
+  t->data.document = was.document;
+  t->data.offset = was.offset;
   return step_fault(t, e);
 }
 
 /* ----------
  * 10.4  A training to its end: looks at the sink, the log, checkpoints
- * section 4, [FIG4] */
+ * section 4, [FIG4]
+ *
+ * A look is a measurement (11.0) on LOOK_N held sequences. */
 
 /* The one mutable global. Ctrl-C ends a training after the current step, and
  * saves; a second one ends the program at once, every file still whole. */
@@ -4836,16 +4851,14 @@ static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0);
  *
  * even_self: even rows give self and prev (H_T - 1) / (T - 1) with H_n = 1 +
  * 1/2 + .. + 1/n, 0.0594 at T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1),
- * 0.0517. self and prev differ there only under a window of 1. */
+ * 0.0517. A window of 1 hides the token before, so there prev is 0. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
                  const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
   idx L = c->layers, N = config_rows(c, T), S = config_columns(c, T);
   idx heads = L * c->heads, rows = L * N, map = batch * c->heads * N * S;
   *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
-               .batch = batch, .even = sink_uniform(m, T),
-               .even_self = T > 1 ? even_weight(m, T, true) : 1,
-               .n_eps = n_eps};
+               .batch = batch, .n_eps = n_eps};
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   const struct { double **field; idx size; } MEANS[] = {
     {&s->alpha, heads * S}, {&s->over, n_eps * heads * S},
@@ -4865,6 +4878,8 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
     sinks_free(s);
     return e->status;
   }
+  s->even = sink_uniform(m, T);
+  s->even_self = T > 1 ? even_weight(m, T, true) : 1;
   for (int i = 0; i < ARRAYS; i++) {
     *MEANS[i].field = at;
     at += MEANS[i].size;
@@ -4917,7 +4932,7 @@ static double plogp(idx n, const real *p, double *sum) {
  *
  *   entropy   of p = m_i / sum m_i in nats, with * and x*, if the sum is not 0.
  *             Even causal rows of T = 64 have log(T!)/T = 3.206
- *   mass      sum of scale s/Z over keys: 1 for a plain softmax, 1 - A_* with
+ *   mass      sum of scale s/Z over keys: scale for a softmax, less A_* with
  *             an extra column, anything for Z = 1
  *   raw       the same of |scale s/Z|, which is printed as the row mass
  *
@@ -5065,13 +5080,15 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   return e->status;
 }
 
-/* Names in e where ids [B,T] of a NaN loss go wrong; ids do as targets. */
+/* Names in e where ids [B,T] of a NaN loss go wrong; ids do as targets. Without
+ * room to look it names the loss alone. */
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
-  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e))
-    acts_create(&a, m, 1, T, ACTS_ONE, e);
-  for (int b = 0; b < B && !e->status; b++, ids += T)
+  Error room = {0};
+  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, &room))
+    acts_create(&a, m, 1, T, ACTS_ONE, &room);
+  for (int b = 0; b < B && !room.status && !e->status; b++, ids += T)
     sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
   acts_free(&a);
   sinks_free(&s);
@@ -5092,8 +5109,9 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many of n sequences a forward takes: 1.6 GB of them (a head has two maps
- * of T^2 numbers), at most 16 unless each forward reads the model's file. */
+/* How many of n sequences a forward takes: at most 16, unless each forward
+ * reads the model's file, and halved until they take 1.6 GB (a head has two
+ * maps of T^2 numbers). */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   double most = 1.6e9 / sizeof(real);   /* with all else, below 2 GB */
@@ -5106,11 +5124,11 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   return n;
 }
 
-static int none_held(const Data *d, int T, Error *e) {
+static void none_held(const Data *d, int T, Error *e) {
   idx n = (idx)d->starts.size, mean = (idx)d->held.size / (n + !n);
-  return fail(e, 1, "no piece of text to measure on has %d tokens; on average "
-              "they have %lld. Try: a smaller --T, longer documents, or in a "
-              "training a larger --valid", T + 1, mean);
+  fail(e, 1, "no piece of text to measure on has %d tokens; on average they "
+       "have %lld. Try: a smaller --T, longer documents, or in a training a "
+       "larger --valid", T + 1, mean);
 }
 
 /* At thresholds eps [n_eps]. After a failure out is empty. */
@@ -5224,7 +5242,7 @@ static void heat_map(const char *title, const Sinks *s, const Config *c,
     heat_map(title, s, c, 0, out);
 }
 
-/* A loss of 0: not measured. */
+/* A loss of 0 or NaN was not measured. */
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   int first = config_column_first(c);
   for (int k = 0; k < ROW; k++)
@@ -5255,7 +5273,7 @@ static void outcome_fill(Outcome *o, const Trainer *t, int T) {
   o->c = t->m.c;
   o->even = sink_uniform(&t->m, T);
   o->tokens = at_most(blocks, HELD_BLOCKS)
-            * (o->c.context - o->c.prefix + (o->c.prefix > 0));   /* 5 */
+            * (o->c.context - o->c.prefix + (o->c.prefix > 0));   /* scored */
   sinks_row(&o->s, &o->c, o->loss, o->row);
   strcpy(o->text, t->data.name);
   strcpy(o->read, t->data.read);
@@ -5326,8 +5344,9 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  *   hidden    [L+1,B,N,C]  h^0 .. h^L, before the final norm
  *   attn, metric           [L,B,H,T,S]: scale s/Z, and m; columns *, x*, 1 .. T
  *   alpha     [L,B,H,S]    alpha_k of each sequence, from metric
- *   z, q, k, prenorm       with --all: scores [L,B,H,T,S]; q, k after positions
- *                          [L,B,H,N,D]; what a post-norm reads [L,B,N,C]
+ *   z, q, k, prenorm       with --all: scores, 0 where invisible [L,B,H,T,S];
+ *                          q, k after positions [L,B,H,N,D]; what a block's
+ *                          second post-norm reads [L,B,N,C]
  *
  * Maps have the T real rows; states have a row for each x*, too. */
 
@@ -5374,19 +5393,20 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* Removes an older dump's arrays that this one may lack, and no other file. */
+/* Removes an older dump's arrays that this one may lack, by their names. */
 static void dump_forget(const Dump *d) {
   Bytes names = {0};
   size_t folder = strlen(d->s->out) + 1;
   if (!d->e->status && !file_missing(d->path))
     files_list(d->s->out, &names, d->e);
-  const char *path = (const char *)names.at, *end = path + names.size;
-  for (; path < end; path += strlen(path) + 1) {
+  for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
     char kind[16] = "";
-    const char *name = path + folder, *dot = strrchr(name, '.');
+    const char *path = (const char *)names.at + at, *name = path + folder;
+    const char *last = strrchr(name, '.');
+    bool tensor = strchr(name, '.') != last;   /* param.NAME, grad.NAME */
     sscanf(name, "%15[^.]", kind);
-    if (dot && !strcmp(dot, ".npy")
-        && has_word("param grad q k z gate prenorm", kind))
+    if (last && !strcmp(last, ".npy")
+        && has_word(tensor ? "param grad" : "q k z gate prenorm", kind))
       remove(path);
   }
   bytes_free(&names);
@@ -5397,7 +5417,6 @@ static void dump_forget(const Dump *d) {
 static void dump_config(Dump *d) {
   char value[PATH_ROOM];
   Bytes out = {0};
-  d->s->groups = MODEL | DUMP;   /* of a loaded model, too */
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, d->s, value, sizeof value);
     if (option_find(o->flag, MODEL | DUMP) != o || o->kind == 'f'
@@ -5496,11 +5515,12 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
 static void dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
-  int *ids = grab(2 * d->B * T, sizeof(int), d->e), *targets = ids + d->B * T;
+  int *ids = grab(2 * d->B * T, sizeof(int), d->e);
   real *room = maps_create(d->a, &m->c, d->e), loss = 0;
   const Probe *maps = d->a->probe;
   dump_config(d);
   if (!d->e->status) {
+    int *targets = ids + d->B * T;
     for (idx b = 0; b < B; b++)
       block_split(file->at + b * (T + 1), T, ids + b * T, targets + b * T);
     model_forward(m, d->a, ids, B, T);
@@ -5629,7 +5649,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
           "%d tokens. alpha_1: mean share\nof token 1 in a row's weights; x "
           "even: as a multiple of even rows. row mass: sum of a\nrow's "
-          "weights on tokens. norm ratio: largest ||h_1|| over the mean of "
+          "|weights|, without *'s. norm ratio: largest ||h_1|| over the mean of "
           "the others. loss:\nnats per token, over %lld held-out tokens of %s "
           "(%s).\n", s->eps, n, s->eval_T, o->tokens, o->text, o->read);
 }
@@ -5684,10 +5704,13 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   trainer_free(&t);
 }
 
-static int read_once(const Settings *s, Error *e) {
-  if (strcmp(source_name(&s->data), "-") && strcmp(s->ids, "-"))
-    return 0;
-  return fail(e, 2, "-: standard input cannot be read twice. Try: a file");
+/* Each arm opens these anew. */
+static int read_again(const Settings *s, Error *e) {
+  const char *const names[] = {source_name(&s->data), s->data.tokenizer, s->ids};
+  for (int i = 0; i < 3; i++)
+    if (file_passes(names[i]))
+      fail(e, 2, "%s: a stream cannot be read twice. Try: a file", names[i]);
+  return e->status;
 }
 
 /* Runs the arms; s becomes the first one's settings, which the rest take. With
@@ -5706,7 +5729,7 @@ static int run_arms(Outcome *o, Settings *s, Error *e) {
       snprintf(file[i], PATH_ROOM, "%.490s/%s.%s", s->out, RUN_ARMS[i / 2].name,
                i % 2 ? "csv" : "ckpt");
   }
-  if (read_once(s, e) || outputs_ready(s, path, 2 * ARMS + 3, e))
+  if (read_again(s, e) || outputs_ready(s, path, 2 * ARMS + 3, e))
     return e->status;
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
     Settings arm = *s;
@@ -5854,7 +5877,7 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
 }
 
 /* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a cache line of `to`.
- * Prefetching the next 16 rows cuts the time of cold ones to 0.8. */
+ * Prefetching the next 16 rows cuts the time of a cold transpose to 0.8. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
                       idx n) {
   enum { BLOCK = 16 };
@@ -5879,8 +5902,8 @@ enum {
   LANES_MAX = 64 / (int)sizeof(real),
   ROWS_MAX = 8, COLS_MAX = 3,   /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
-  DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
-  BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
+  DEPTH = 1024 / (int)sizeof(real),   /* steps of p at a time, BLIS's KC */
+  BAND = 96, WAIT = 768,   /* rows of A, columns of B that stay packed: MC, NC */
   GROUP = 6,   /* tiles of A's rows at a time where `packed` is false */
   FEW_ROWS = 16,   /* up to so many rows of C, B is read in place; */
   SMALL = 1 << 18,   /* up to BAND, if B spans at most so many numbers */
@@ -5905,8 +5928,8 @@ static Product product_part(Product p, idx i, idx j, idx m, idx n) {
                    at_most(p.n - j, n), p.k, p.add};
 }
 
-/* A whole tile's rows: AVX-512 and ARM have 32 registers. And its width: a
- * packed A has one address, which leaves room for sums. */
+/* A whole tile's rows: AVX-512 and ARM have 32 vector registers. And its width:
+ * AVX-512 has a third vector if A is packed: its rows then share an address. */
 INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -6012,9 +6035,9 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
   return at_most(pieces(p.n, width) * width, WAIT);
 }
 
-/* A panel of B stays in L1 while a band of rows of A passes from L2. These are
- * packed if `packed` or if A is transposed; else all but a last, partial tile's
- * are read in place. `room` holds packed B, then A. */
+/* A panel of B (16 KB; AVX-512: 48) stays in L1, or L2, while a band of rows of
+ * A passes from L2. These are packed if `packed` or if A is transposed; else all
+ * but a last, partial tile's are read in place. `room` holds packed B, then A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
   idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
@@ -6025,9 +6048,9 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
       for (idx i0 = 0; i0 < w.m; i0 += most) {
         idx k = at_most(w.k - p, DEPTH), end = at_most(w.n, j0 + WAIT);
         idx m = at_most(w.m - i0, most);
-        idx ready = (!packed && w.a.col == 1) * (m - m % rows);
-        Matrix a = matrix_from(w.a, i0 + ready, p);
-        pack(band, rows, (Matrix){a.at, a.col, a.row}, m - ready, k);
+        idx unpacked = (!packed && w.a.col == 1) * (m - m % rows);
+        Matrix a = matrix_from(w.a, i0 + unpacked, p);
+        pack(band, rows, (Matrix){a.at, a.col, a.row}, m - unpacked, k);
         for (idx j = j0; j < end; j += width) {
           idx n = at_most(end - j, width);
           Matrix b = matrix_from(w.b, p, j);
@@ -6041,8 +6064,8 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
           for (idx i = 0; i < m; i += rows)
             tile_that_fits(bytes, packed, (Product){
                 w.c + (i0 + i) * w.ldc + j, w.ldc,
-                i < ready ? matrix_from(w.a, i0 + i, p)
-                          : transpose_of(band + (i - ready) * k, rows),
+                i < unpacked ? matrix_from(w.a, i0 + i, p)
+                          : transpose_of(band + (i - unpacked) * k, rows),
                 b, at_most(m - i, rows), n, k, w.add || p > 0});
         }
       }
@@ -6051,9 +6074,10 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
 /* ----------
  * 13.3  Vector maths
  *
- * libm works number by number. The functions below have no branches (`either`),
- * so a loop over them becomes vector code. A span is one vector of the widest
- * instance, at an array's end too, so an element has the same bits anywhere.
+ * libm works number by number. In float the functions below have no branches
+ * (`either`), so a loop over them becomes vector code; in double they are
+ * libm's. A span is one vector of floats of the widest instance, at an array's
+ * end too, so an element has the same bits anywhere.
  *
  * Coefficients have, unrounded, the least maximal relative error (Remez
  * exchange, 40 digits). The largest errors over all floats, of pow over every
@@ -6088,7 +6112,7 @@ INLINE double either_double(bool first, double a, double b) {
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
  * n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
  * r: ln 2 = 355/512 - 2.1219444e-4; n times 355/512 is exact (8 + 9 bits).
- * e^r - 1 = r + r^2 q(r), to 3.2e-9 of e^r or 0.05 ulp. */
+ * Returns e^r - 1 = r + r^2 q(r), to 3.2e-9 of e^r or 0.05 ulp, and n. */
 INLINE float exp_less_1(float x, uint32_t *n) {
   float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
   float r = x - m * 0.693359375f + m * 2.12194440e-4f;
@@ -6559,7 +6583,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat,
     over_Z(n, a, Z);
     over_Z(n, deriv, Z);
   }
-  copy(dlogz, deriv, n);                 /* s'/sum */
+  copy(dlogz, deriv, n);                 /* s'/Z */
   if (one)
     zero(dlogz, n);
   else if (c->normalizer == NORMALIZER_CLAMP && row_stat < 0)
@@ -6601,7 +6625,8 @@ typedef struct Tile {
   real *deriv, *dlogz, *y;               /* [ld] of one row; y: of a seam */
 } Tile;
 
-/* Length of a row of 1 + N numbers whose second, key 0, begins a cache line. */
+/* Stride of rows of 1 + N numbers, whole cache lines. tile_of begins z a number
+ * before a line, so that the first key begins one. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
@@ -6716,11 +6741,12 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
-/* THREADS OF A PASS. Waiting threads spin, so a pass uses all the time of its n
- * cores, unless another program takes some; then all wait for the thread
- * without a core. After losing 20 ms, beyond 0.3 of a core, a pass drops one
- * thread, and tries all again a second later. The first takes free cores alone,
- * since a short run ends before anything is measured. */
+/* THREADS OF A PASS. A thread that waits spins for some milliseconds, so n
+ * threads use the time of n cores, unless another program takes some: then all
+ * wait for the thread without a core. A pass that misses 20 ms of CPU time, 0.3
+ * of a core forgiven, drops one thread; a second later it tries all again. An
+ * Acts's first pass takes the free cores alone, since a short run ends before
+ * anything is measured. With `begins` nothing was missed since the last call. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = (int)at_most(n, a->threads);
@@ -6744,7 +6770,8 @@ static void pace(Acts *a, bool begins) {
 /* attention_forward (3.7): R rows of q and o, past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  pace(a, m->seams.begin);   /* a file may keep it waiting */
+  /* a file may keep threads waiting, and those without a task sleep */
+  pace(a, m->seams.begin || B * K < workers());
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -6756,7 +6783,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   }
 }
 
-/* dz = s'/Z da - dlogz delta for a row, with the scale in da and delta. */
+/* dz = s'/Z (scale da) - dlogz delta for a row: delta has the scale, da not. */
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv,
       const real *restrict dlogz, const real *restrict da, real scale,
@@ -6829,7 +6856,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
 /* attention_backward (3.7). A task owns its key head's dk and dv. */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, of_k = K * D;
-  pace(a, false);
+  pace(a, B * K < workers());
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -7033,9 +7060,7 @@ typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
  * alignment. */
 static void arena_take(Acts *a, const Room *room) {
   for (; room->at; room++) {
-    *room->at = NULL;
-    if (a->arena && room->n)
-      *room->at = a->arena + a->size;
+    *room->at = a->arena && room->n ? a->arena + a->size : NULL;
     a->size += (room->n + 15) / 16 * 16;
   }
 }
@@ -7171,7 +7196,7 @@ void acts_free(Acts *a) {
 #include <fcntl.h>
 #include <io.h>
 #define NEW_FILE "wb"
-#define unlink _unlink   /* an open file keeps its name */
+#define unlink _unlink   /* fails on an open file */
 #define fileno _fileno
 #define isatty _isatty
 #define own_path(path, room) 0
@@ -7201,7 +7226,7 @@ double cpu_seconds(void) { return INFINITY; }   /* unknown: none is lost */
 static bool to_disk(FILE *f) {
   return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
 }
-/* A file over its size limit is then like a full disk, and no signal. */
+/* A file over its size limit then fails like a full disk, and ends nothing. */
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
   return !rename(from, to);
@@ -7312,7 +7337,7 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
       at = realloc(b->at, room);
     if (!at)
       return fail(e, 1, "out of memory: %zu bytes needed. Try: a smaller file",
-                  b->size + n);
+                  need);
     b->at = at;
     b->room = room;
   }
@@ -7338,7 +7363,7 @@ void bytes_free(Bytes *b) {
 
 void number_put(unsigned char *p, uint64_t x, int bytes) {
   for (int i = 0; i < bytes; i++)
-    p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+    p[i] = (unsigned char)(x >> (8 * i));
 }
 uint64_t number_at(const unsigned char *p, int bytes) {
   uint64_t x = 0;
@@ -7412,8 +7437,8 @@ int writing_begin(Writing *w, const char *path, Error *e) {
     *at = 0;
     make_folder(w->beside);
   }
-  unlink(w->beside);
-  w->f = fopen(w->beside, NEW_FILE);
+  if (!unlink(w->beside) || errno == ENOENT)
+    w->f = fopen(w->beside, NEW_FILE);
   if (!w->f)
     fail(e, 1, "%s: cannot be created: %s. Try: another folder", w->beside,
          strerror(errno));
@@ -7450,9 +7475,10 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Cores that are free, by Linux's count of running threads. Ours, asleep, are
- * not in it: so a loop wakes them, and for up to 1 ms waits for others to end,
- * unless fewer than two cores are free even without ours. */
+/* Cores that are free, by Linux's count of running threads. The first count
+ * takes all of ours as running, though they sleep, so it finds too many free:
+ * fewer than two are none. Else a loop wakes ours, and counts again for up to
+ * 1 ms, while others may end. */
 int free_cores(int own) {
   double begun = seconds();
   for (int all = 0, awake = 0;; awake = 1) {
@@ -7470,6 +7496,13 @@ int free_cores(int own) {
     for (int i = 0; i < own; i++)
       (void)worker();
   }
+}
+
+/* Can it be read only once, as standard input or a pipe? */
+bool file_passes(const char *path) {
+  struct stat is;
+  return !strcmp(path, "-")
+         || (!stat(path, &is) && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode));
 }
 
 bool file_missing(const char *path) {
@@ -7673,9 +7706,10 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* Looks through data/words.txt. A line has a word and its answer: a flag, if
- * the verb has it, or advice, with a blank, for this very word or FLAG=VALUE.
- * One that names this program is skipped. Without the file our words remain. */
+/* Looks through data/words.txt, lines of a word and its answer. An answer
+ * without a blank is a flag, and counts if the verb has it. One with a blank is
+ * advice for just this word or FLAG=VALUE, unless it names this program. Without
+ * the file only our own words count. */
 static void near_words(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7710,20 +7744,19 @@ static int choice_set(const Option *o, const Settings *s, int *at,
 /* A double may be none, NAN, if that is its default. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
-  char *end, to[32] = "none";
-  double x = strtod(text, &end);
-  bool whole = o->kind != 'd', none = !strcmp(o->fallback, to);
-  if (none && !strcmp(text, to))
+  char *end, advice[80] = "leave it out";
+  double x = strtod(text, &end), usual = atof(o->fallback);
+  bool whole = o->kind != 'd', none = !strcmp(o->fallback, "none");
+  if (none && !strcmp(text, "none"))
     x = NAN;
   else if (end == text || *end || isspace((unsigned char)*text)
            || (whole && x != floor(x))
            || (bounded && !(x >= o->least && x <= o->most))) {
-    x = fmin(fmax(atof(o->fallback), o->least), o->most);
-    if (!none)
-      snprintf(to, sizeof to, "%.15g", x);
+    if (o->kind != 'b' && (none || (usual >= o->least && usual <= o->most)))
+      snprintf(advice, sizeof advice, "--%s %s", o->flag, o->fallback);
     return fail(e, 2, "--%s %s: expected a %snumber from %.10g to %.10g. Try: "
-                "--%s %s", o->flag, text, whole ? "whole " : "",
-                o->least, o->most, o->flag, to);
+                "%s", o->flag, text, whole ? "whole " : "", o->least, o->most,
+                advice);
   }
   if (whole)
     *(int *)at = (int)x;
@@ -7741,6 +7774,9 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
     return choice_set(o, base, at, text, e);
   if (!strchr("sf", o->kind))
     return number_set(o, at, text, bounded, e);
+  if (bounded && !*text)
+    return fail(e, 2, "--%s: expected a value, found an empty one. Try: leave "
+                "it out", o->flag);
   if (strlen(text) >= (size_t)o->most)
     return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one",
                 o->flag, text);
@@ -7822,7 +7858,7 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"input text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
     {"seed init", "without a MODEL",
      strcmp(s->verb, "dump") || !s->n_words},
-    {"sim kernel normalizer scale extra window",   /* its even rows have none */
+    {"sim kernel normalizer scale extra",
      "with train, as run has its own rows", strcmp(s->verb, "run")},
     MORE_BELONGS
   };
@@ -7947,8 +7983,8 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
   return e->status;
 }
 
-/* Flags in a string, of a variant, an arm or an experiment's row. Those without
- * effect are found by settings_refuse_idle, among s->groups. */
+/* Flags in a string, of a variant, an arm or an experiment's row. If s->groups
+ * is set, settings_refuse_idle finds those without effect. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -7958,7 +7994,8 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
     argv[argc++] = word;
   if (!settings_parse(s, argc, argv, groups, e) && s->n_words)
-    fail(e, 2, "%s: expected only flags. Try: sink help", s->words[0]);
+    fail(e, 2, "%s: expected only flags. Try: %s help", s->words[0],
+         s->program->name);
   return e->status;
 }
 
@@ -7991,7 +8028,6 @@ static int config_resolve(Config *c, Error *e) {
      "head's dims. Try: at most %d"},
     {c->prefix > c->context, c->context, "--prefix is longer than the context. "
      "Try: at most %d"},
-    {p_norm && !(c->pnorm > 0), 0, "--pnorm must be above 0. Try: --pnorm 2"},
     {p_norm && c->pnorm < 1 && identity && (!elu || raw), 0, "--pnorm below 1 "
      "with scores of either sign has no slope at 0. Try: --pnorm 2, or --sim "
      "exp"},
@@ -8045,16 +8081,16 @@ static void names_read(Bytes *names, const Settings *s) {
 }
 
 /* May a result go to `path`? Never to what this command reads or writes, in
- * `names`; to a file that is there only with --force, or if it goes `on`. */
-static void output_claim(const Settings *s, const char *path, bool on,
-                      Bytes *names, Error *e) {
+ * `names`; to a file that is there only with --force, or if it continues it. */
+static void output_claim(const Settings *s, const char *path, bool continues,
+                         Bytes *names, Error *e) {
   struct stat is;
   const char *at = (const char *)names->at, *end = at + names->size;
   for (; at < end; at += strlen(at) + 1)
     if (same_file(path, at))
       fail(e, 2, "%s: this command reads or writes it, too. Try: another name",
            path);
-  if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
+  if (!s->force && !continues && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
     fail(e, 1, "%s: already exists and is not replaced. Try: another name, "
          "%sor --force to replace it", path,
@@ -8074,12 +8110,13 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     const char *to = path[i];
     bool stream = !strcmp(to, "-");
     bool table = to == s->csv || to == s->json;
-    bool on = s->resume && !table && (to == s->log || !file_missing(s->out));
+    bool continues = s->resume && !table
+                     && (to == s->log || !file_missing(s->out));
     if (!*to)
       continue;
     if (stream && !table)
       fail(e, 2, "-: only --csv and --json can write there. Try: a file name");
-    output_claim(s, to, on || stream, &names, e);
+    output_claim(s, to, continues || stream, &names, e);
     if (stream)
       continue;
     snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
@@ -8145,7 +8182,8 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
   }
   fprintf(out, "|h1|/|h|: norm of a block's first output row over the mean of "
           "the others. cos, |q||k|: of a query\nwith the first key, and with "
-          "others. entropy: of a row, in nats. mass: sum of its |weights|.\n");
+          "others. entropy: of a row, in nats. mass: sum of its |weights|, without "
+          "*'s.\n");
 }
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
@@ -8230,7 +8268,7 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   if (d->own)
     strcpy(d->own_name, source_name(d));
   if (source_named(&s->data) || file_missing(source_name(d))
-      || !option_find("valid", s->groups))   /* its text is not read */
+      || !(s->groups & DATA))   /* its text is not read */
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   t->random_tokens = d->random_tokens[0];   /* none for the metric (9.3) */
   d->random_tokens[0] = 0;
@@ -8349,14 +8387,15 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   d->S = config_columns(&d->m->c, (int)d->T);
 }
 
-/* Checks everything before it writes the first array. */
+/* Checks the ids and config.json before it writes; an array that is there
+ * already stops it when its turn comes. */
 static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
   Dump d = {.s = s, .m = m, .a = &w.t.a, .e = e};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. "
-                "Try: sink help dump");
+                "Try: %s help dump", s->program->name);
   if (s->n_words) {   /* a model to load */
     s->groups &= ~(unsigned)MODEL;   /* it has its own settings */
     if (!checkpoint_load(s->words[0], false, &w.t, e))
@@ -8393,7 +8432,8 @@ static int verb_unknown(const Settings *s, Near near, Error *e) {
     near_look(&near, v->name, v->name);
   near_words(&near, s, 0);
   if (!near.best[0])
-    strcpy(near.best, "sink help, or make paper and ./paper list");
+    snprintf(near.best, sizeof near.best, "%s help, or make paper and ./paper "
+             "list", s->program->name);
   if (strchr(near.best, ' '))
     return fail(e, 2, "%s: unknown command. Try: %s", near.word, near.best);
   return fail(e, 2, "%s: unknown command. Try: %s %s", near.word,
@@ -8448,8 +8488,8 @@ static int verb_help(Settings *s, Error *e) {
 #define SINK_VERBS \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
    "a sink emerges, moves, stays away\n    its arms set --sim --kernel " \
-   "--normalizer --scale --extra; it has no --window\n    these stand for " \
-   "the defaults: " RUN_FLAGS, verb_run}, \
+   "--normalizer --scale --extra\n    these stand for the defaults: " \
+   RUN_FLAGS, verb_run}, \
   {"train", "", KEPT | OUTPUT | GENERAL | ALONE, \
    "text in, checkpoint out", verb_train}, \
   {"eval", "MODEL", DATA | MEASURE | TABLES | GENERAL | EVAL, \

@@ -17,8 +17,8 @@
  *   model_zero_grads, model_forward, model_loss of share 1, model_backward
  *   or sinks_create, sinks_measure .. in that room, sinks_finish once
  * or settings_default, settings_flags, trainer_create, trainer_step ..; each
- * _free, harmless on {0} and twice. An id not below V, B or T beyond the room
- * and another order are not noticed: they crash or give wrong numbers. */
+ * _free, harmless on {0} and twice. An id not below V, B or T beyond the room (but
+ * in sinks_measure) and another order are not noticed: they crash or give wrong numbers. */
 #ifndef SINK_H
 #define SINK_H
 
@@ -147,7 +147,7 @@ typedef struct Config {
   int tied, linear_bias;        /* switches: W_cls is W_E^T; a bias in x W */
   int combine;                  /* COMBINE_*: Table 12 left */
   int kernel, sim, normalizer;  /* Table 15 */
-  double pnorm, scale;          /* p of equation 43; alpha of equation 29 */
+  double pnorm, scale;          /* p of equation 43 (0: 2); alpha of eq. 29 */
   int extra;                    /* EXTRA_*: Table 4 */
   int extra_shared;             /* one k* for all heads: Table 12 right */
   int extra_dims, extra_order;  /* d_a learned dims, 0 means D: Table 13 */
@@ -263,7 +263,7 @@ typedef struct Seams {
                  real *y);
   void (*scores_backward)(Model *m, const Acts *a, const RowAt *at, idx n,
                           real *dz, const real *y);
-  /* 3.7: weights a [1+n], divided by Z; their da, before delta */
+  /* 3.7: weights a [1+n], divided by Z; their da, before delta: linear in it */
   void (*weights)(const Model *m, const Acts *a, const RowAt *at, idx n,
                   real *weight);
   void (*weights_backward)(const Model *m, const Acts *a, const RowAt *at,
@@ -286,14 +286,14 @@ typedef struct Seams {
   void (*logits_backward)(Model *m, Acts *a, idx R);
   bool (*loss)(const Model *m, Acts *a, const int *targets, int B, int T,
                double *mean);
-  /* 5: another optimiser's step of t; its scratch, 0 if AdamW steps t, the most
-   * of all if t is NULL */
+  /* 10.3: another optimiser's step of t; its scratch, 0 if AdamW steps t, the
+   * most of all if t is NULL */
   void (*step)(const struct Step *s, Tensor *t, real *m1, real *scratch);
   idx (*step_room)(const Model *m, const Tensor *t);
   /* 14: further arrays, placed by arena_take; la: a block's, or NULL */
   void (*room)(const Model *m, Acts *a, LayerActs *la, bool keeps);
-  /* around an evaluation whose forwards read a file `passes` times; 0, or the
-   * status of a forward's error */
+  /* 11.0: around an evaluation whose forwards read a file `passes` times;
+   * fault: 0, or the status of a forward that could not read it */
   void (*begin)(const Model *m, double passes, bool loss, bool quiet);
   void (*end)(const Model *m, const Error *e);
   int (*fault)(const Model *m, Error *e);
@@ -325,7 +325,7 @@ void model_free(Model *m);
 
 /* What a block keeps from forward to backward, for B sequences of N rows. */
 struct LayerActs {
-  const real *x;                /* [B,N,C] the block's input h^{l-1} */
+  const real *x;                /* [B,N,C] the block's input h^l, l from 0 */
   real *n1, *n1stat;            /* [B,N,C] norm 1's output; [B,N,2] mu, 1/sigma */
   real *q, *k, *v;              /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; rotated */
   real *fq, *fk;                /* phi(q), phi(k); q and k without a kernel */

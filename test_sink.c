@@ -1192,11 +1192,6 @@ static void config_resolve__refuses(Test *t) {
     int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
     refusal(t, WRONG[i].flags, status, &t->e, WRONG[i].flag);
   }
-  for (int i = 0; i < 2; i++) {   /* in a file, not by a flag */
-    Config c = config_of(t, "--normalizer pnorm");
-    c.pnorm = (double[]){-1, NAN}[i];
-    refusal(t, "a file's p", config_resolve(&c, fresh(t)), &t->e, "--pnorm");
-  }
 }
 
 /* The nearest neighbours of the refusals are accepted. */
@@ -2544,10 +2539,11 @@ static double train(Lab *b, int threads, int n) {
 
 /* Of three threads that together ran 0.2 s in the last 0.1 s one is dropped.
  * Time before a pass begins does not count. All come back, a second later. Room
- * for one thread is not left. */
+ * for one thread is not left. Nor does a thread count that has no task. */
 static void pace__leaves_a_core(Test *t) {
   int before = workers(), all = set_workers(3) ? 1 : 3;
   Acts a = {.threads = all, .seen = 1}, small = {.threads = 1, .seen = 1};
+  Lab b;
   for (int begins = 1; begins >= -1; begins--) {
     a.seen = seconds() - 0.1;
     a.cpu = cpu_seconds() - 0.2;
@@ -2557,7 +2553,14 @@ static void pace__leaves_a_core(Test *t) {
   a.retry = fmin(a.retry, seconds() - 1);
   set_workers(1);
   pace(&a, true);
+  if (lab_open(&b, t, 1, 4, "--heads 1")) {   /* one task */
+    b.a.seen = seconds() - 0.1;
+    tiled_forward(&b.m, &b.a, 0, 1, 4);
+    b.a.seen = seconds() - 0.1;
+    tiled_backward(&b.m, &b.a, 0, 1, 4);
+  }
   fact(t, workers() == all && a.retry <= 0, "%d threads again", workers());
+  lab_close(&b);
   a.cpu = cpu_seconds() - 100;
   pace(&a, false);
   fact(t, a.lost == 0 && cpu_seconds() - a.cpu < 50, "time gained counts: %g", a.lost);

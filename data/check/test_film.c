@@ -345,8 +345,8 @@ static void run_page_numbers(Test *t, const char *page, bool wild) {
     line = strchr(line, '\n') + 1;
     fact(t, !strncmp(line + 1, name, strlen(name)), "%s", line);
     object = strstr(object, name);
-    object = strstr(object, "\"read\": \"held-out documents\"") + 8;
-    char *at = strstr(line, "tale.grammar\",\"held-out documents\",") + 14;
+    object = strstr(object, "\"read\": \"held-out text\"") + 8;
+    char *at = strstr(line, "tale.grammar\",\"held-out text\",") + 14;
     gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
     for (int k = 0; k < ROW; k++) {
       at = strchr(at, ',') + 1;

@@ -4006,7 +4006,7 @@ static void sink__survey(Test *t) {
   fact(t,
        !strncmp(json, "[{\"model\": \"", 12) &&
            strstr(json, "/a.ckpt\", \"text\": \"tale\"") &&
-           strstr(json, "\"read\": \"held-out documents\"") &&
+           strstr(json, "\"read\": \"held-out text\"") &&
            strstr(json, "}]\n"),
        "%.120s", json);
   /* texts, a line each */

@@ -282,6 +282,31 @@ static void trainer_step__diverges_wild(Test *t) {
   }
 }
 
+/* Block 5 cannot be had. */
+static const int32_t *next_of_five(Data *d, uint64_t number, int n, Error *e) {
+  (void)n;
+  d->document = 7 * number;
+  d->offset = (size_t)number + 1;
+  if (number == 5)
+    fail(e, 1, "no more. Try: less");
+  return d->train.at;
+}
+
+/* A step that fails leaves the loss and the place in the text of the
+ * step before. */
+static void trainer_step__fails(Test *t) {
+  Trainer *r = trainer_of(t, "--batch 2");
+  r->data.next = next_of_five;
+  steps_of(t, r, 2);
+  const double loss = r->loss;
+  fact(t,
+       trainer_step(r, fresh(t)) == 1 && strstr(t->e.text, "no more") &&
+           r->step == 2 && r->data.sample == 4 && r->data.document == 21 &&
+           r->data.offset == 4 && loss > 1 && fabs(r->loss - loss) <= 0,
+       "sample %llu, document %llu, loss %g", (unsigned long long)r->data.sample,
+       (unsigned long long)r->data.document, r->loss);
+}
+
 /* A trainer without data and with a handful of parameters, so that a
  * checkpoint is small; every number of a run that a checkpoint keeps has a
  * value of its own. */
@@ -2459,7 +2484,7 @@ static void sink__elsewhere(Test *t) {
     {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text="
      SHIPPED_TEXT},
     {"eval m --T 8 --n 2", "m on " SHIPPED_TEXT
-     " (held-out documents): 2 sequences"},
+     " (held-out text): 2 sequences"},
     {"check prop1", "0 WRONG"},
     {"train --quiet --steps 0 --input random", "text=" SHIPPED_TEXT}};
   if (no_binary(t))
@@ -2814,6 +2839,10 @@ static const char *const DUMP_FLAGS[] = {
   "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token 3 "
   "--pos learned"};
 
+/* Files beside a dump that no dump writes. */
+static const char *const KEPT_BY_A_DUMP[] = {
+  "q.npy.bak", "q.mine.npy", "grad.npy", "notes.npy", "param.wte.txt"};
+
 /* A dump's config.json, put back into flags, makes the same dump: every file to
  * the byte. */
 static void sink__dump_again(Test *t) {
@@ -2851,12 +2880,17 @@ static void sink__dump_again(Test *t) {
              "--place post --all",
              OF_DUMP);
     answers(t, program, words, 0, "");
-    file_write(SCRATCH "/again/q.npy.bak", "a", 1, &t->e);
+    EACH (k, KEPT_BY_A_DUMP) {
+      snprintf(other, sizeof other, SCRATCH "/again/%s", KEPT_BY_A_DUMP[k]);
+      file_write(other, "a", 1, &t->e);
+    }
     snprintf(words, sizeof words, "%s/again --force%s", OF_DUMP, flags);
     /* an older dump leaves nothing */
     answers(t, program, words, 0, "");
-    fact(t, !remove(SCRATCH "/again/q.npy.bak"),
-         "a file that is no array is gone");
+    EACH (k, KEPT_BY_A_DUMP) {
+      snprintf(other, sizeof other, SCRATCH "/again/%s", KEPT_BY_A_DUMP[k]);
+      fact(t, !remove(other), "%s, no array of a dump, is gone", other);
+    }
     files_list(SCRATCH "/again", &all, &t->e);
     files_list(SCRATCH "/dump", &names, &t->e);
     for (size_t at = 0; at < names.size;
@@ -2951,8 +2985,8 @@ static void sink__train_and_eval(Test *t) {
 #define OWN SCRATCH "/own.txt"
 #define OTHER "; not the model's own)"
 static const char *const OWN_TEXTS[][2] = {
-  {"", OWN " (held-out documents)"},
-  {"--text " OWN, OWN " (held-out documents)"},
+  {"", OWN " (held-out text)"},
+  {"--text " OWN, OWN " (held-out text)"},
   {"--valid 0", OWN " (all of it)"},
   {"--valid 0.4", OWN " (0.4 of it)"},
   {"--ids " SCRATCH "/ids", SCRATCH "/ids (all of it)"},
@@ -2960,9 +2994,9 @@ static const char *const OWN_TEXTS[][2] = {
   {FROM_TEXT, SCRATCH "/tale.txt (all of it" OTHER},
   {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (0.5 of it" OTHER},
   /* the same text, renamed; then its own is gone, then changed */
-  {"--text " SCRATCH "/b", SCRATCH "/b (held-out documents)"},
+  {"--text " SCRATCH "/b", SCRATCH "/b (held-out text)"},
   {"--input repeat", ""},
-  {"", OWN " (held-out documents; changed since the training)"}};
+  {"", OWN " (held-out text; changed since the training)"}};
 
 /* A model knows its text: it is read again while it is there. The first line,
  * CSV and JSON say which text was measured, how much of it, and whether it is
@@ -2993,7 +3027,7 @@ static void sink__knows_its_text(Test *t) {
                  ", is missing or has changed. Try: --text FILE");
     if (i == 10)
       file_write(OWN, text->at, text->size - 1, fresh(t));
-    line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s",
+    line = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 8 %s",
                 OWN_TEXTS[i][0]);
     snprintf(words, sizeof words,
              "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s --json " SCRATCH
@@ -3100,7 +3134,7 @@ static void sink__plain(Test *t) {
 static const TestEntry TESTS[] = {
   RUNS(left_out__words), RUNS(config__defaults),
   RUNS(config_from_flags__without_hf), RUNS(trainer_step__learns),
-  RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
+  RUNS(trainer_step__accumulates), RUNS(trainer_step__fails), RUNS(trainer_step__by_hand),
   RUNS(trainer_step__adamw_first), RUNS(trainer_step__diverges),
   RUNS(trainer_step__diverges_wild), RUNS(checkpoint__round_trip),
   RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),

@@ -377,15 +377,14 @@ static int verb_run_hf(Settings *s, Error *e) { return run_filmed(s, NULL, e); }
 /* What is wrong with the questions is told before the work. */
 static int verb_eval_hf(Settings *s, Error *e) {
   const char *name = s->own.choices;
-  struct stat is;
   Bytes file = {0};
   Choices c = {0};
   if (s->own.questions && !name[0])
     fail(e, 2,
          "--questions: has an effect only with --choices. Try: leave it out");
-  if (!strcmp(name, "-") || (!stat(name, &is) && !S_ISREG(is.st_mode)))
-    fail(e, 2, "--choices %s: expected a file, which is read twice. Try: save "
-         "the questions first", name);
+  if (file_passes(name))
+    fail(e, 2, "--choices %s: a stream cannot be read twice. Try: save the "
+         "questions first", name);
   if (!e->status && name[0] && !file_read(name, &file, e))
     choices_read(file.at, file.size, name, &c, e);
   bytes_free(&file);

@@ -1835,7 +1835,7 @@ static int survey(const Settings *s, const char **words, int n,
                   MeasureMore *more, Error *e) {
   Survey v = {.more = more, .s = s};
   Bytes texts = {0};
-  if (survey_refuses(s, words[0], e) || (n > 1 && read_once(s, e)) ||
+  if (survey_refuses(s, words[0], e) || (n > 1 && read_again(s, e)) ||
       positions_parse("lengths", s->lengths, v.length, 32, e) ||
       results_ready(s, e))
     return e->status;

@@ -87,8 +87,8 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
 #define PAGED_VERBS(run, eval) \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
    "a sink comes and goes [out/run.html]\n    its arms set --sim --kernel " \
-   "--normalizer --scale --extra; it has no --window\n    these stand for " \
-   "the defaults: " RUN_FLAGS, run}, \
+   "--normalizer --scale --extra\n    these stand for the defaults: " \
+   RUN_FLAGS, run}, \
   {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL, \
    "sink run as a picture [out/film.svg]", verb_film}, \
   {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \

@@ -687,7 +687,7 @@ static void play_step(Play *y, Error *e) {
   t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
   if (!isfinite(t->loss))
     play_fault(t, "the loss", e);
-  else if (trainer_finish(t, e))
+  else if (trainer_finish(t, t->loss, e))
     step_fault(t, e);
 }
 
