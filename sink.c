@@ -3857,7 +3857,7 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
   }
   for (size_t at = 0, end; at < all->size; at = end + strlen(DOCUMENT_END)) {
     end = at + document_length(all->at + at, all->size - at);
-    while (at < end && isspace(all->at[at]))
+    while (at < end && byte_kind(all->at[at]) == WHITE)
       at++;
     if (at < end)
       bytes_add(documents, &(Document){at, end}, sizeof(Document), e);
@@ -3929,7 +3929,7 @@ static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
   size_t at = last.to - unit * (size_t)(n * share), half = (at + last.to) / 2;
-  while (unit == 1 && at < half && !isspace(all->at[at]))
+  while (unit == 1 && at < half && byte_kind(all->at[at]) != WHITE)
     at++;
   return at;
 }

@@ -380,7 +380,7 @@ enum { ACTS_ONE, ACTS_ALL, ACTS_KEYS };
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
 void acts_free(Acts *a);
 
-/* Attention of block l (3.7) in tiles (14.2). */
+/* The paper's row (14.1); attention of block l (3.7) in tiles (14.2). */
 extern const RowKind PAPER_ROW;
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
