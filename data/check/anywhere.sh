@@ -57,7 +57,7 @@ train() {
 # folder NAME: a place like the repository's root, without programs.
 folder() {
   rm -rf "out/anywhere/$1" && mkdir -p "out/anywhere/$1/out" && cd "out/anywhere/$1" || exit 1
-  ln -s "$top/data" "$top/tokenizer.bin" "$top/sink.h" .
+  ln -s "$top/data" "$top/tokenizer.bin" "$top/README.md" "$top/sink.c" "$top/sink.h" .
 }
 # built SOURCE PROGRAM FLAGS..: PROGRAM is a script where an emulator, $run, must begin it.
 built() {
@@ -112,13 +112,13 @@ row() {
     for each in rows program text kernels; do checks="$checks data/check/test_$each.c"; done
     if [ $what = all ]; then
       hf=data/check/test_hf.c paper="data/check/test_paper.c data/later/test_later.c"
+    fi
+    if [ $what != check ]; then
       for program in hf paper; do
         source=models/hf.c
         [ $program = hf ] || source=paper/paper.c
         built data/$source $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
       done
-    fi
-    if [ $what != check ]; then
       float=$(tests test "test_sink.c $checks $hf" -O3 $2 $flags)
       double=$(tests test-double "test_sink.c $checks $paper" -DSINK_DOUBLE -O3 $2 $flags)
     fi

@@ -643,7 +643,7 @@ static void step_work(const Model *m, int B, int T,
   memcpy(work, all, sizeof all);
 }
 
-enum { OPS_ROUNDS = 7, COPY_MOST = 1 << 25 };
+enum { OPS_ROUNDS = 7, COPY_MOST = (1 << 27) / (int)sizeof(real) };
 
 /* Seconds of a whole step and of each part of one, part by part, round by
  * round. Round -1 warms up. */
@@ -697,8 +697,8 @@ static void ops_print(const Trainer *t, int A, int B, double peak,
     const double rate = work[part].flop / each * 1e-9;
     peak = peak_over(peak, fmax(all, rate), isa_best(), workers());
   }
-  printf("%d thread%s; peak %.1f GFLOP/s, a copy of 256 MiB %.1f GB/s; a "
-         "step is %.0f tokens\n\n",
+  printf("%d thread%s; peak %.1f GFLOP/s, a copy that moves 256 MiB %.1f GB/s; "
+         "a step is %.0f tokens\n\n",
          workers(), workers() > 1 ? "s" : "", peak, copy_rate(COPY_MOST),
          (double)B * T);
   printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share",

@@ -8,7 +8,7 @@
 # not: its checks are tests themselves,
 # and what a check allows (its bounds, its sizes) has no test but that it holds.
 # A draw that does not compile, or whose object file is the same as without it, is not counted.
-# A mutant is caught by the first test that fails, crashes or takes more than LIMIT seconds.
+# A mutant is caught by the first test that fails, crashes or takes more than LIMIT seconds of CPU time.
 # The golden numbers run first, then other quick tests that tell much, then every test in the order
 # of the list. What is left goes once more through all of them under ASan and UBSan (not with
 # --later), as `make asan`,

@@ -1,5 +1,5 @@
 # One-line mutations of a C file: lists those that a seed draws, or prints the file with one.
-#   awk -v seed=1 -v draws=90 -v to=6 -f data/check/mutate.awk FILE     a line each: K line: old -> new
+#   awk -v seed=1 -v draws=90 -v to=6 -f data/check/mutate.awk FILE     a line each: K line N: KIND: old -> new
 #   awk -v seed=1 -v draws=90 -v to=6 -v pick=K -f .. FILE        FILE with the K-th of them
 # A draw takes one of the kinds of mutation, then one of its places, no place twice. The generator
 # is Park and Miller's, whole in a double, so every awk draws alike. Only code of chapters 1 to `to`

@@ -2,7 +2,7 @@
 """PyTorch's figures of what ./bench measures, for ./bench --peer FILE:  python3 data/check/peer.py > FILE
 
 Lines: gemm M N K WAY THREADS GFLOPS (torch.mm; WAY one of xW, dyW^T, x^Tdy) and step NAME THREADS MS (the same decoder,
-the better of eager and torch.compile; AdamW, clip 1, float32). A name as argument leaves the other steps out."""
+the better of eager and torch.compile; AdamW, clip 1, float32). Names as arguments, of steps or gemm, leave all else out."""
 import os, statistics, sys, time
 try:
     import torch

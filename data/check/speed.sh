@@ -8,6 +8,7 @@ before=${1:-874731e} rounds=${2:-9}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
+export LC_ALL=C   # awk's numbers have a point
 mkdir -p "$folder/before/data/check" &&
   for file in sink.c sink.h data/check/bench.c; do git show "$before:$file" >"$folder/before/$file" || exit 1; done
 build="${CC:-cc} -O3 -fopenmp -w"

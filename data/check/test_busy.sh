@@ -5,6 +5,7 @@
 # A line for each verb: the median over pairs of runs of the time on all threads over that on one.
 # One above 1.6 is measured again, with twice as many pairs: other programs of the machine may have come in
 # between. A second one is a failure. Ends with "N passed, N failed, N skipped".
+export LC_ALL=C   # awk's numbers have a point
 repeats=${1:-5} worst=1.6
 passed=0 failed=0 busy=
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)

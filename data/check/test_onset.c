@@ -1051,7 +1051,7 @@ static void sink__onset(Test *t) {
   const char *cost = said(t, "remedies --show --results " SCRATCH);
   fact(t,
        strstr(told,
-              "written before these runs were made:\n\nit was foretold\n") &&
+              "written before the runs that it predicts were made:\n\nit was foretold\n") &&
            strstr(cost, "books/remedies.txt:\n\na step costs\n") &&
            !strstr(cost, "foretold"),
        "told");

@@ -1184,6 +1184,8 @@ static void part_read__goes_on(Test *t) {
     strcpy(out, half.s.out);
     trainer_free(&half);
     fact(t, !row_run(&r, &x, 0, x.corpus, 1, &s, &e), "%s", e.text);
+    fact(t, !file_missing(out), "its part is gone before its result is kept");
+    part_remove(&r);
     fact(t, file_missing(out), "its part stays");
     result_text(&r, again, &e);
     result_free(&r);
@@ -3164,7 +3166,7 @@ static bool report_made(Test *t, Trainer *r, Outcome *o) {
   o->name = "a<b";
   bool fails = outcome_measure(o, r, &r->s, e) || outcome_heads(o, r, &r->s, e);
   r->s.eval_n = 99;   /* 20 are read */
-  fails = fails || report_write(SCRATCH "/p.html", "train", &r->s, o, 1, NULL,
+  fails = fails || report_write(SCRATCH "/p.html", "train", &r->s, o, NULL,
                                 "x < y & z\xe9\1", e);
   if (fails)
     fact(t, false, "%s", e->text);
@@ -3298,7 +3300,7 @@ static void report_write__maps(Test *t) {
       o->map[k].T -= 8;
       o->map[k].S -= 8;
     }
-    report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "", fresh(t));
+    report_write(SCRATCH "/p.html", "train", &r.s, o, NULL, "", fresh(t));
     page_sound(t, SCRATCH "/p.html", 4);
     sinks_free(&o->s);
     free(o->map);

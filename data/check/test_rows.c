@@ -116,9 +116,11 @@ static void settings_refuse_idle__published(Test *t) {
       {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4",
        ""},
       {"--rope-factor 2",
-       "--rope-factor: has an effect only with "
-       "--rope-scaling linear|llama3|yarn."},
-      {"--rope-scaling longrope --rope-factor 2", "linear|llama3|yarn."},
+       "--rope-factor: has an effect only with --rope-scaling."},
+      {"--rope-scaling longrope --rope-factor 2 --rope-original 64", ""},
+      {"--rope-scaling linear --rope-original 64",
+       "--rope-original: has an effect only with --rope-scaling "
+       "llama3|yarn|longrope."},
       {"--rope-scaling linear --rope-low 2",
        "--rope-low: has an effect only with --rope-scaling llama3"},
       {"--rope-scaling linear --pos none",

@@ -186,14 +186,9 @@ static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x,
  * 1/sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one: then their
  * lengths together are sqrt(H D), and one head's may be as large. */
 
-/* q [rows,heads,D] from q0, with stat of each norm: [.,2]. A gain of heads D
- * numbers norms them as one. */
-static void qk_row_norm(real *q, real *stat, const real *q0, const Norm *w,
-                        idx all) {
-  norm_forward(q, stat, q0, w, all / w->g.rows);
-}
-
-/* la->q [rows,H,D] and k [rows,K,D] are normed; la->q0 and la->k0 keep them. */
+/* la->q [rows,H,D] and k [rows,K,D] are normed; la->q0 and la->k0 keep them,
+ * la->qstat and la->kstat [.,2] have each norm's numbers. A gain of heads D
+ * numbers norms the heads as one. */
 static void qk_norm_forward(const Model *m, Acts *a, int l, real *k, idx rows) {
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
@@ -201,8 +196,8 @@ static void qk_norm_forward(const Model *m, Acts *a, int l, real *k, idx rows) {
       K = rows * m->c.kv_heads * D;
   copy(la->q0, la->q, Q);
   copy(la->k0, k, K);
-  qk_row_norm(la->q, la->qstat, la->q0, &w->qnorm, Q);
-  qk_row_norm(k, la->kstat, la->k0, &w->knorm, K);
+  norm_forward(la->q, la->qstat, la->q0, &w->qnorm, Q / w->qnorm.g.rows);
+  norm_forward(k, la->kstat, la->k0, &w->knorm, K / w->knorm.g.rows);
 }
 
 /* dq, q's gradient, becomes q0's as in 3.2. norm_backward adds to its dx, so
@@ -345,8 +340,7 @@ static real count_forward(const Config *c, idx n, real *z, real *spare) {
   real row_stat = row_forward(&own, n, z, spare);
   if (c->normalizer != NORMALIZER_COUNT)
     return row_stat;
-  for (idx j = 0; j < n; j++)
-    z[j] = seen ? z[j] / (real)seen : 0;
+  over_Z(n, z, (real)seen);
   return (real)seen;
 }
 
@@ -366,10 +360,8 @@ static void count_backward(const Config *c, idx n, const real *z, real row_stat,
     }
   if (c->normalizer != NORMALIZER_COUNT)
     return;
-  for (idx j = 0; j < n; j++) {
-    a[j] = row_stat == 0 ? 0 : a[j] / row_stat;
-    deriv[j] = row_stat == 0 ? 0 : deriv[j] / row_stat;
-  }
+  over_Z(n, a, row_stat);
+  over_Z(n, deriv, row_stat);
 }
 
 static real count_normalizer(const Config *c, real row_stat) {
@@ -461,11 +453,9 @@ static void softpick_backward(const Config *c, idx n, const real *z,
   for (idx j = 0; j < n; j++) {
     a[j] /= Z;
     deriv[j] /= Z;
-    dlogz[j] = deriv[j]; /* sign(u) u'/Z */
-    if (a[j] > 0)
-      continue;
-    dlogz[j] = a[j] < 0 ? -deriv[j] : 0;
-    if (a[j] <= 0) /* a NaN stays one */
+    real sign = (real)((a[j] > 0) - (a[j] < 0));
+    dlogz[j] = sign * deriv[j]; /* sign(u) u'/Z */
+    if (a[j] <= 0)              /* a NaN stays one */
       a[j] = deriv[j] = 0;
   }
 }
@@ -517,6 +507,9 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  *                                  learned, from 0
  *   --head-norm   o <- hnorm o / sigma   RMSNorm (3.2) over D, whatever --norm
  *                                        says
+ *
+ * A head norm undoes a factor that a head's dims share: before it V-scale, but
+ * for its sign, and a gate per head act through its eps alone.
  *
  * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are
  * not. A head whose weights sum to 1 can add nothing only from a value near 0,
@@ -869,7 +862,9 @@ typedef struct Ablation {
 
 /* Which of the row's 1+n columns is ablated: 0 is *, -1 none. */
 static idx ablated_column(const Acts *a, const RowAt *at, idx n) {
-  idx j = a->ablation ? a->ablation->column[at->b] : at->i;
+  if (!a->ablation)
+    return -1;
+  idx j = a->ablation->column[at->b];
   if (j < 0)
     return 0;
   return j != at->i && j >= at->lo && j < at->lo + n ? 1 + j - at->lo : -1;
@@ -1048,7 +1043,8 @@ static idx best_of(idx n, const real *score) {
 }
 
 /* Masks all of a row's keys z [n], key lo on, but those of its K blocks, which
- * are single keys without --sparse-block. `block` [n] is scratch: a block's
+ * are single keys without --sparse-block. Its own block is always one, unless
+ * --isolate hides it. `block` [n] is scratch: a block's
  * score, -infinity once it is chosen, or if the row sees no key of it. */
 static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
                      real *block) {
@@ -1070,7 +1066,7 @@ static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
   }
   for (idx k = 0; k < c->sparse_top; k++) {
     idx s = best_of(blocks, block);
-    if (whole && k == 0)
+    if (whole && k == 0 && block[own] != -INFINITY)
       s = own;
     else if (c->sparse_first && k <= 1 && first >= 0 && first < blocks &&
              block[first] != -INFINITY)
@@ -1095,7 +1091,7 @@ static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
   const Config *c = &m->c;
   if (a->hide)
     a->hide(a, at->l, at->b, at->i, at->lo, n, z + 1);
-  y[0] = 1; /* n_i if a row below needs it; the backward reads it here */
+  y[0] = 1; /* n_i if a line below needs it; the backward reads it here */
   if (c->gain || c->shift || c->extra == EXTRA_LOGN)
     y[0] = (real)keys_shown(n, z + 1);
   if (c->extra == EXTRA_LOGN)
@@ -1105,7 +1101,7 @@ static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
   if (config_score_mod(c))
     scores_forward(c, &m->layer[at->l], at->h, (idx)y[0], n, z + 1, y + 1);
   idx cut = ablated_column(a, at, n);
-  if (cut >= 0 && a->ablation && a->ablation->what == ABLATE_KEY1)
+  if (cut >= 0 && a->ablation->what == ABLATE_KEY1)
     z[cut] = -INFINITY;
   if (c->sparse_top)
     keep_top(c, at, n, z + 1, a->chosen + worker() * a->N);
@@ -1300,14 +1296,16 @@ static int more_resolve(Config *c, Error *e) {
   bool starts = c->gain || c->shift == SHIFT_LEARNED;
   if (c->place != PLACE_SANDWICH)
     c->behind_only = 0;
+  /* relu may: it falls to 0, but never crosses it, and dlogz is 0 there */
   if (p_norm && c->pnorm < 1 && identity && c->shift)
     return fail(e, 2,
                 "--pnorm below 1 with scores of either sign has no slope at 0. "
                 "Try: --pnorm 2, or --sim exp");
-  if (identity && c->shift && sum)
+  if (identity && sum && (c->shift || (c->gain && c->extra == EXTRA_LOGN)))
     return fail(e, 2,
-                "--score-bias makes scores of either sign with --sim identity. "
-                "Try: --normalizer one or clamp, or --sim exp");
+                "--%s makes scores of either sign with --sim identity. Try: "
+                "--normalizer one or clamp, or --sim exp",
+                c->shift ? "score-bias" : "score-scale beside --extra logn");
   if (own_sum && !sum)
     return fail(e, 2,
                 "--sim softpick, rectified, sparsemax and entmax work only "

@@ -5,7 +5,7 @@
  *
  * The rows are defined in later.c. A model without any of them is the paper's:
  * of the seams (sink.h, Seams) more_setup then fills in tensors, lacks, room,
- * step_room and step alone, and these add nothing to it. */
+ * step_room and step alone, and room adds only a late_slot that nothing reads. */
 #ifndef LATER_H
 #define LATER_H
 #include <stdbool.h>

@@ -363,7 +363,7 @@ static void gradients__one_key(Test *t) {
   }
 }
 
-/* The rows with a number have that of their source. */
+/* The clip, the cap and the fixed logit are those of their sources. */
 static void variants__numbers(Test *t) {
   const Config clip = config_of(t, "--variant clipped-softmax");
   const Config cap = config_of(t, "--variant soft-cap");
@@ -382,6 +382,8 @@ static void scores__refuses(Test *t) {
     {"--sim softpick --kernel elu", "--kernel"},
     {"--sim rectified --normalizer clamp", "--sim"},
     {"--sim rectified --kernel elu", "--kernel"},
+    {"--sim identity --kernel elu --extra logn --score-scale logn",
+     "--score-scale beside --extra logn"},
     {"--sim softpick --normalizer count", "softpick"},
     {"--normalizer count", "--normalizer"},
     {"--sim rectified --normalizer pnorm", "--sim"},
@@ -664,7 +666,7 @@ static void gates__half(Test *t) {
 }
 
 /* XSA leaves nothing along a row's own value, the gated one, in its key head;
- * and nothing at all of a row that sees itself alone. v+ comes after it. */
+ * and nothing at all of a row that sees itself alone. */
 static void xsa__own_value(Test *t) {
   LABS (b, 2, 9, "--xsa",
         "--xsa --gate value --heads 4 --kv-heads 2 --head-dim 4",
@@ -687,8 +689,8 @@ static void xsa__own_value(Test *t) {
   }
 }
 
-/* With gains of 1 and no eps every q and k has length sqrt(D), after a bias and
- * before the rotation, with RMSNorm under LayerNorm too: hence |z| <= sqrt(D),
+/* With gains of 1 and no eps every q and k has length sqrt(D), after a bias,
+ * with RMSNorm under LayerNorm too: hence |z| <= sqrt(D),
  * and four times the weights are the same model. k* has the length it has. */
 static void qk_norm__lengths(Test *t) {
   static const char *const GAINS[] = {"l0.qnorm", "l0.knorm", "l1.qnorm",
@@ -1213,8 +1215,8 @@ static void checks__every_later_row(Test *t) {
   fact(t, later_rows == 11, "%d rows of later papers", later_rows);
 }
 
-/* [E10] What chapter 7 says of STATES: an error in one row's embedding is at
- * most 25 times as large three blocks on, in all rows whose states agree, the
+/* [E10] What chapter 7 says of STATES: an error in one row's embedding is 10 to
+ * 25 times as large three blocks on, in all rows whose states agree, the
  * paper's too. */
 static void states__errors(Test *t) {
   static const char *const *const LISTS[] = {EQUAL_SUMS, NEARLY_EQUAL_SUMS,

@@ -12,7 +12,8 @@
  * HellaSwag. Context and ending, joined by a blank, are encoded as one text;
  * the tokens beyond as many as the context alone has are the ending's, and so
  * is white space at the context's end. Of a text longer than the model's
- * context the last tokens are taken. The harness puts no bos first: --no-bos.
+ * context the last tokens are taken. The harness puts no bos first (--no-bos),
+ * but for Gemma, where it puts one (--bos).
  *
  * --choices FILE has a question a line, fields between tabs: the number of the
  * right ending, from 0; the context; the endings. \t, \n and \\ stand for a
@@ -137,7 +138,8 @@ static bool question_read(Question *q, const unsigned char *p, size_t size,
   return q->endings >= 2 && q->gold < q->endings;
 }
 
-/* 1 with the number of the line that is none; on failure nothing is held. */
+/* 1, and the number of the first line that is no question. On failure nothing is
+ * held. */
 static int choices_read(const unsigned char *p, size_t n, const char *name,
                         Choices *out, Error *e) {
   const size_t mark = mark_length(p, n);
@@ -162,9 +164,9 @@ static int choices_read(const unsigned char *p, size_t n, const char *name,
         !question_read(&out->question[out->n], p, size, out->text, &at))
       fail(e, 1,
            "%s:%d: expected the right ending's number from 0, a context and 2 "
-           "to %d endings, separated by tabs. Try: hf choices FILE.jsonl --out "
-           "%s",
-           name, line, ENDINGS_MOST, name);
+           "to %d endings, separated by tabs. Try: hf choices "
+           "hellaswag_val.jsonl --out FILE",
+           name, line, ENDINGS_MOST);
     out->n += size > 0;
     p += whole;
     n -= whole;
@@ -172,8 +174,8 @@ static int choices_read(const unsigned char *p, size_t n, const char *name,
   if (!e->status && !out->n)
     fail(e, 1,
          "%s: expected one question per line, found none. Try: hf choices "
-         "FILE.jsonl --out %s",
-         name, name);
+         "hellaswag_val.jsonl --out FILE",
+         name);
   if (e->status)
     choices_free(out);
   return e->status;
@@ -379,6 +381,8 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   Bytes titled = {0}, plain = {0};
   size_t at;
   const size_t stop = text_end((const unsigned char *)from, n, &at);
+  if (at >= stop)
+    return;
   /* " [title]" becomes ". " */
   while (at < stop)
     if (stop - at >= WIDTH && !memcmp(from + at, TITLE, WIDTH)) {

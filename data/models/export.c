@@ -264,11 +264,11 @@ static const Counterpart LLAMA[] = {
 static bool fits(const char *pattern, const char *name, int number[2]) {
   char whole[64];
   int n = 0;
-  if (pattern && *pattern == '@') {
+  if (*pattern == '@') {
     snprintf(whole, sizeof whole, "l*.%s", pattern + 1);
     pattern = whole;
   }
-  for (; pattern && *pattern; pattern++) {
+  for (; *pattern; pattern++) {
     if (*pattern != '*') {
       if (*name++ != *pattern)
         return false;
@@ -283,7 +283,7 @@ static bool fits(const char *pattern, const char *name, int number[2]) {
       return false;
     number[n++] = from;
   }
-  return pattern && !*name;
+  return !*name;
 }
 
 /* The pattern with its numbers put in. */
@@ -715,6 +715,9 @@ static int export_folder(const Settings *s, const char *model,
     if (file_missing(tokenizer))
       tokenizer = "tokenizer.bin";
   }
+  if (*s->own.tokenizer && !t.tokenizer_hash)
+    fail(e, 2, "--tokenizer: %s was made without a tokenizer. Try: leave it out",
+         model);
   if (t.tokenizer_hash)
     tokenizer = located(beside, tokenizer, &s->data, e);
   for (idx i = 0; i < t.m.count; i++)

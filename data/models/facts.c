@@ -11,8 +11,8 @@
  * config.json (theirs, our flag) and a function for what takes a sentence. In
  * names * stands for a number: of the block, and of the expert. What no table
  * names is refused by its name, be it a tensor, a value or a key: keys.h lists
- * those that change no number of a forward; null, and an unread {} or [], say
- * nothing.
+ * those that change no number of a forward. null says nothing, except of a
+ * window, a cap and YaRN's truncate; nor does an unread {} or [].
  *
  * Sources: the modelling code of transformers, and the files that were
  * published of each family. */
@@ -121,7 +121,8 @@ typedef struct Facts {
 } Facts;
 
 /* The value of the first of these keys, apart by |, that is there and not null;
- * a.b stands for b in a. */
+ * a.b stands for b in a. All of them count as read from now on, also where the
+ * value is not used: keys_known then lets them pass. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
   const JsonValue *first = NULL;
   char key[64];
@@ -157,16 +158,21 @@ static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
   return text;
 }
 
-/* Of these keys, apart by |, the one whose value v is; the first where v is
- * none's. */
+/* Of these keys, apart by |, the one whose value v is. Where v is none's: the
+ * last whose object is there, else the first. */
 static const char *fact_named(const Facts *f, const char *keys,
                               const JsonValue *v) {
   char one[128];
-  for (const char *at = keys; v && *at; at += *at == '|') {
+  for (const char *at = keys; *at; at += *at == '|') {
     const int n = (int)strcspn(at, "|");
     snprintf(one, sizeof one, "%.*s", n, at);
-    if (fact_at(f, one) == v)
+    char *dot = strrchr(one, '.');
+    if (v && fact_at(f, one) == v)
       return at;
+    if (!v && dot)
+      *dot = 0;
+    if (!v && dot && json_kind(fact_at(f, one), JSON_OBJECT))
+      keys = at;
     at += n;
   }
   return keys;
@@ -290,7 +296,10 @@ static void fact_act(const Facts *f, const char *key, const char *fallback,
                  true, f->e);
       return;
     }
-  fact_fails(f, key, "silu, relu or a gelu", v);
+  fact_fails(f, key,
+             "silu, swish, relu, gelu, gelu_python, gelu_new, "
+             "gelu_pytorch_tanh or gelu_fast",
+             v);
 }
 
 static void fact_yarn(const Facts *f); /* families.c */
@@ -316,9 +325,11 @@ static void fact_rope(const Facts *f) {
          "found dynamic. Try: default there, without factor: the same up to "
          "max_position_embeddings",
          f->j->name);
-  else if (!llama3 && !json_is(f->j, v, "linear") && !json_is(f->j, v, "yarn"))
+  else if (!v)
     fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn",
-               v ? v : old);
+               old);
+  else if (!llama3 && !json_is(f->j, v, "linear") && !json_is(f->j, v, "yarn"))
+    fact_fails(f, ROPE_TYPE, "default, linear, llama3 or yarn", v);
   if (f->e->status)
     return;
   if (json_is(f->j, v, "yarn")) {
@@ -334,16 +345,16 @@ static void fact_rope(const Facts *f) {
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
 }
 
-/* YaRN's m is put into the divisor of all scores (families.c), which has to be
- * its own. */
+/* YaRN's m becomes a part of --score-divisor (fact_yarn). Refused where Gemma 2
+ * and 3 set that divisor themselves, and where only a part of a head turns. */
 static void refuse_yarn(const Facts *f) {
   if (f->s->model.rope_scaling == ROPE_YARN)
-    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
+    fact_fails(f, ROPE_TYPE, "default, linear or llama3",
                fact_at(f, ROPE_TYPE));
 }
 
 /* What is done with a key, and for which families. Rows of a table go in order:
- * YaRN's angles ask for head_dim and the context. */
+ * YaRN's angles ask for head_dim, dim, heads and rope-base. */
 enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
   /* letters; behind a ! all but these, * for all: gpt2 g, gpt_neox n, opt o,
@@ -418,7 +429,7 @@ static const Fact FACTS[] = {
                                                  ONLY,   NULL,        "1"},
   {"lm",       "rope_interleaved",               ONLY,   NULL,        "false"},
   {"mjp",      "attention_bias",                 ONLY,   NULL,        "false"},
-  {"mj",       "mlp_bias",                       ONLY,   NULL,        "false"},
+  {"mjp",      "mlp_bias",                       ONLY,   NULL,        "false"},
   {"j",        "hidden_act", /* Mamba's too */   ONLY,   NULL,        "silu"},
   {"j",        "mamba_conv_bias",                ONLY,   NULL,        "true"},
   {"j",        "mamba_proj_bias",                ONLY,   NULL,        "false"},
@@ -531,10 +542,16 @@ static void llama_more(const Facts *f) {
     flags_set(f, attention ? "--bias-in attention" : "--bias-in ffn");
 }
 
-/* null is no window; without the key the library's default counts. */
+/* A cap or a window that null takes away; without the key it is `fallback`, ""
+ * for none. */
+static void cap_flag(const Facts *f, const char *key, const char *flag,
+                     const char *fallback) {
+  const bool there = json_find(f->j, f->top, key) != NULL;
+  fact_flag(f, key, flag, there ? "" : fallback);
+}
+
 static void mistral_more(const Facts *f) {
-  bool none = json_find(f->j, f->top, "sliding_window") != NULL;
-  fact_flag(f, "sliding_window", "window", none ? "" : "4096");
+  cap_flag(f, "sliding_window", "window", "4096");
 }
 
 /* Experts stand in some blocks only, as attention does. */

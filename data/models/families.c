@@ -30,15 +30,15 @@
  *                angles change with a text's length
  *
  * YaRN's angles serve all llama-like ones here. SmolLM and SmolLM2 are llamas
- * by their config.json.
+ * by their config.json. Where transformers 4 and 5 differ, 5 counts.
  *
  * Sources: the modelling code of transformers 5.23, and the files that were
  * published of each family. */
 
 /* --- Which blocks have the window ----------------------------------------- */
 
-/* Is the window of L blocks one of a period's: of the block at the offset, or
- * of all others? */
+/* Do L blocks slide by this period: of each period the block at the offset, or
+ * (others) all but it? */
 static bool period_fits(const bool *sliding, int L, int period, int offset,
                         bool others) {
   for (int l = 0; l < L; l++)
@@ -47,8 +47,8 @@ static bool period_fits(const bool *sliding, int L, int period, int offset,
   return true;
 }
 
-/* A window of all blocks, of those in a period, or of all but these: of the
- * blocks with sliding [layers]. */
+/* The flags for a window in the blocks with sliding [layers]: in all blocks, in
+ * one of each period, or in all but that one. */
 static void window_flags(const Facts *f, const bool *sliding) {
   const int L = f->s->model.layers;
   const char *key = "sliding_window";
@@ -102,13 +102,6 @@ static void layer_types(const Facts *f, bool *sliding) {
   }
 }
 
-/* A cap that null takes away; without the key it is `fallback`, "" for none. */
-static void cap_flag(const Facts *f, const char *key, const char *flag,
-                     const char *fallback) {
-  const bool there = json_find(f->j, f->top, key) != NULL;
-  fact_flag(f, key, flag, there ? "" : fallback);
-}
-
 /* A window in all blocks but every period-th, unless layer_types has others. */
 static void windows(const Facts *f, int period, const char *window) {
   const int L = f->s->model.layers;
@@ -146,14 +139,12 @@ static void local_base(const Facts *f, const char *keys, const char *fallback) {
 static void layers_more(const Facts *f) {
   const int L = f->s->model.layers;
   const double from = fact_value(f, "max_window_layers", 28, 0, 1e12, false);
-  const bool none = json_find(f->j, f->top, "sliding_window") &&
-                    !fact_at(f, "sliding_window");
-  const bool some = fact_true(f, "use_sliding_window", false) && !none;
   bool *sliding = grab(L, sizeof *sliding, f->e);
-  if (some)
-    fact_flag(f, "sliding_window", "window", "4096");
+  fact_at(f, "sliding_window"); /* unread where it is not used */
+  if (fact_true(f, "use_sliding_window", false))
+    cap_flag(f, "sliding_window", "window", "4096");
   for (int l = 0; sliding && l < L; l++)
-    sliding[l] = some && l >= from;
+    sliding[l] = f->s->model.window && l >= from;
   if (sliding && !f->e->status)
     layer_types(f, sliding);
   if (sliding && !f->e->status)
@@ -672,14 +663,17 @@ static void phi3_more(const Facts *f) {
   const JsonValue *type = fact_at(f, ROPE_TYPE);
   const JsonValue *v =
       fact_at(f, ROPE("partial_rotary_factor") "|partial_rotary_factor");
-  if (fact_at(f, "rope_scaling"))
+  const JsonValue *old = fact_at(f, "rope_scaling");
+  if (old)
     fact_must(f, "rope_parameters", "null");
+  if (old && old->kind != JSON_OBJECT)
+    fact_fails(f, "rope_scaling", "an object", old);
   const bool longer = json_is(f->j, type, "longrope") ||
                       json_is(f->j, type, "su");
   double part = 1;
   char flags[64];
   if (type && !longer && !json_is(f->j, type, "default"))
-    fact_fails(f, "rope_scaling", "null or of type default or longrope", type);
+    fact_fails(f, ROPE_TYPE, "default or longrope", type);
   if (v && (!fact_number(f, v, &part) || !(part > 0 && part <= 1)))
     fact_fails(f, "partial_rotary_factor", "a number above 0, to 1", v);
   fact_flag(f, ROPE_BASE, "rope-base", "");
@@ -792,7 +786,6 @@ static const Fact LATER_FACTS[] = {
   {"wabfcd",   "attention_bias",                 SWITCH,
    "--linear-bias --bias-in attention", "false"},
   /* Phi-4-mini's */
-  {"p",        "mlp_bias",                       ONLY,   NULL,        "false"},
   {"p",        "lm_head_bias",                   ONLY,   NULL,        "false"},
   {"p",        "full_attn_mod",                  ONLY,   NULL,        "1"},
   {"p",        "interpolate_factor",             ONLY,   NULL,        "1"},

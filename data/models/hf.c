@@ -100,7 +100,7 @@ static bool parts_open(const char *path, double room, struct Trainer *t,
 static int verb_check_hf(Settings *s, Error *e) {
   const char **words = s->words;
   const int n = s->n_words;
-  /* no check is named so */
+  /* the name of a check has neither . nor / */
   if (n == 1 && strpbrk(words[0], "./") && file_missing(words[0]))
     return fail(e, 1,
                 "%s: no such model. Try: check the path, or hf check list",
@@ -242,8 +242,7 @@ static int synthetic_model(const Settings *s, Error *e) {
   }
   for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
     const Tensor *t = w.head.list.all[i];
-    bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") ||
-                t->rank == 1;
+    bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
     model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
     for (idx n = tensor_count(t); n > 0 && !e->status; n -= PIECE_NUMBERS) {
       for (idx k = 0; k < PIECE_NUMBERS / 4; k++)

@@ -161,19 +161,23 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
   return plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
 }
 
-static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
+static bool same_bytes(const Folder *f, const Entry *a, const Entry *b,
+                       Error *e) {
   const Entry *x[2] = {a, b};
   uint64_t hash[2];
+  if (a->format != b->format)
+    return false;
   for (int i = 0; i < 2; i++) {
-    FILE *in = fopen(f->shard[x[i]->file].path, "rb");
+    const char *path = f->shard[x[i]->file].path;
+    FILE *in = fopen(path, "rb");
     const bool good = in && bytes_hash(in, x[i]->begin, x[i]->end - x[i]->begin,
                                        &hash[i]);
     if (in)
       fclose(in);
     if (!good)
-      return false;
+      return !fail(e, 1, "%s: cannot be read. Try: check the disk", path);
   }
-  return a->format == b->format && hash[0] == hash[1];
+  return hash[0] == hash[1];
 }
 
 /* Is this a buffer that nothing reads? */
@@ -209,7 +213,7 @@ static int plan(Planned *p, const Model *list, const Folder *f,
     /* a tied unembedding may be there as well */
     if (list->c.tied && !strncmp(x->name, last->theirs, n) &&
         !strcmp(x->name + n, ".weight")) {
-      if (same_bytes(f, x, embedding))
+      if (same_bytes(f, x, embedding, e))
         continue;
       return fail(e, 1,
                   "%s: expected %s to be the embedding, to which config.json "
@@ -434,8 +438,9 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
 
 /* A published model as the model file `out`; a folder, or a file of llama2.c.
  * tokenizer: a file or folder, "" for the folder's own, which goes to
- * `out`.tok. One that sink cannot be does not keep a model from being looked at
- * with ids made elsewhere: it is told on stderr. Prints a line. */
+ * `out`.tok. The folder's own, where it cannot be read, does not keep a model
+ * from being looked at with ids made elsewhere: that is told on stderr. A named
+ * one has to be readable. Prints a line. */
 static int import_model(const char *from, const char *out, bool link,
                         const char *tokenizer, Error *e) {
   Bytes file = {0};

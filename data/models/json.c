@@ -194,7 +194,7 @@ static int json_word(Json *j, JsonValue *v, Error *e) {
   return json_fails(j, "a value", e);
 }
 
-/* Has object v each of its keys once? */
+/* Refuses an object v that has a key twice. */
 static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
   uint32_t n = 0;
   if (j->at[v].size < 2)
@@ -221,13 +221,15 @@ static int json_grow(Json *j, Error *e) {
     return 0;
   uint32_t room = j->room ? 2 * j->room : 64;
   JsonValue *more = NULL;
-  if (room <= JSON_VALUES)
-    more = realloc(j->at, room * sizeof *more);
-  if (!more)
+  if (room > JSON_VALUES)
     return fail(e, 1,
                 "%s: expected at most %u values in its JSON, found more. "
                 "Try: another file",
                 j->name, j->room);
+  more = realloc(j->at, room * sizeof *more);
+  if (!more)
+    return fail(e, 1, "%s: out of memory for its JSON. Try: another machine",
+                j->name);
   j->at = more;
   j->room = room;
   return 0;
@@ -287,8 +289,8 @@ static int json_value(Json *j, int depth, Error *e) {
   return e->status;
 }
 
-/* The n bytes of a text; name is the file's, and must outlive j. Free it
- * whatever comes back. */
+/* The n bytes of a text; name is the file's, and is needed as long as an error
+ * may be told of j. Free it whatever comes back. */
 static int json_read(Json *j, const unsigned char *from, size_t n,
                      const char *name, Error *e) {
   *j = (Json){.name = name};
@@ -417,7 +419,7 @@ typedef struct Entry {
   int rank;
   uint64_t shape[RANK_MOST];
   uint64_t begin, end;         /* bytes of the file, from its start */
-  bool used;                   /* by the model, or known to be needless */
+  bool used;                   /* by the model, or of the image part */
 } Entry;
 
 typedef struct Shard {
@@ -521,8 +523,8 @@ static int metadata_check(const Json *j, const JsonValue *v, Error *e) {
               j->name);
 }
 
-/* Do the n tensors x, sorted by where they begin, fill the bytes from 0 to
- * `bytes`? */
+/* Refuses n tensors x that do not fill the bytes from 0 to `bytes` without a
+ * hole or an overlap; sorts them by where they begin. */
 static int places_check(const char *name, Entry *x, idx n, uint64_t bytes,
                         Error *e) {
   uint64_t at = 0;

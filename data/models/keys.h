@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * From the configuration classes of transformers 4 and 5 and the families' published files. Every
- * key that is neither here nor read by facts.c is refused. */
+ * From the configuration classes of transformers 4 and 5 and the families' published files. Any
+ * other key that neither facts.c nor families.c reads is refused, unless null, {} or []. */
 static const char IDLE[] =
     " transformers_version _name_or_path name_or_path _commit_hash auto_map dtype torch_dtype "
     "torchscript use_bfloat16 return_dict output_attentions output_hidden_states use_cache "

@@ -49,9 +49,10 @@ static bool rope_is_local(const Config *c, int l) {
   return c->rope_local > 0 && config_window(c, l);
 }
 
-/* 1/sqrt(D), or of --score-divisor: Gemma's or YaRN's (layers that turn by
- * --rope-local do without YaRN's); in some models also 1/(l+1), so that the
- * deeper a block, the evener its rows begin. */
+/* What scores of block l are multiplied by: 1/sqrt(D), or 1/sqrt of
+ * --score-divisor, which Gemma and YaRN set. Layers that turn by --rope-local do
+ * without YaRN's. With --score-by-layer it is also divided by l + 1: the deeper
+ * a block, the evener its rows begin. */
 static real score_scale(const Config *c, int l) {
   bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
   double divisor = c->head_dim;
@@ -236,8 +237,7 @@ static int models_resolve(Config *c, Error *e) {
   int period = c->attention_period;
   int attending = (int)at_most(period, c->layers);
   bool blends = c->rope_scaling == ROPE_LLAMA3 ||
-                c->rope_scaling == ROPE_YARN ||
-                c->rope_scaling == ROPE_LONGROPE;
+                c->rope_scaling == ROPE_YARN;
   bool falls = !(c->rope_high > c->rope_low);
   default_to(&c->embed_dim, c->dim);
   /* as Mamba's authors have it */
@@ -249,6 +249,9 @@ static int models_resolve(Config *c, Error *e) {
   }
   if (c->experts)
     default_to(&c->expert_top, (int)at_most(c->experts, 2));
+  if (c->expert_limit > 0 && c->act != ACT_SWIGLU)
+    return fail(e, 2, "--expert-limit: gpt-oss's experts have an activation of "
+                "their own. Try: without --act");
   if (blends && (falls || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))))
     return fail(e, 2,
                 "--rope-high must be above --rope-low, and that, with yarn, "
@@ -282,9 +285,8 @@ static bool models_lacks(const Model *m, int l, const char *name) {
   static const char *const FFN[] = {"b1", "b2", "b3", NULL};
   static const char *const QKV[] = {"bq", "bk", "bv", NULL};
   const Config *c = &m->c;
-  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   (void)l;
-  if (one_of(last, FFN))
+  if (one_of(name, FFN))
     return c->bias_in == BIAS_QKV || c->bias_in == BIAS_ATTENTION;
   if (one_of(name, QKV))
     return c->bias_in == BIAS_FFN;

@@ -191,7 +191,7 @@ static double xi_of_row(Place s) {
 static double over_bound(Place s) {
   double xi = xi_of_row(s), share = A_ti(s);
   int seen = 0;
-  for (s.i = 1; s.i <= s.t; s.i++)
+  for (s.i = 1; s.i <= s.y->T; s.i++)
     seen += place_seen(s);
   return seen > 1 ? share / equation28(xi, seen) : 0;
 }

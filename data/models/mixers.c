@@ -230,8 +230,9 @@ static void mamba_forward(const Model *m, Acts *a, int l, real *y,
  * A row's sum runs over rising e, whatever rows are beside it. There is no
  * backward: Seams.forward_only says so. */
 
-/* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if
- * asked for, else 0. One NaN makes NaN of all that are kept. */
+/* gate [X <= CHUNK]: scores become p_e for the `top` largest and 0 for all
+ * others. With `shared` those kept are divided by their sum. One NaN makes NaN
+ * of all that are kept. */
 static void router_row(idx X, idx top, bool shared, real *gate) {
   real p[CHUNK], most = vec_max(X, gate);
   bool taken[CHUNK] = {false};

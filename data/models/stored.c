@@ -382,7 +382,7 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p,
   if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), size))
     fail(e, 1,
          "%s: expected %llu bytes of %s, found that its file ends before them. "
-         "Try: an older copy",
+         "Try: hf FOLDER again",
          c->name, (unsigned long long)p->bytes, t->name);
 }
 
@@ -733,7 +733,7 @@ static bool stored_take(const Tensor *t, uint64_t from, size_t n) {
   f->read += n;
   if (!good)
     fail(&f->fault, 1,
-         "%s: expected all of %s, found it cut short. Try: an older copy",
+         "%s: %s cannot be read whole. Try: check the disk, or hf FOLDER again",
          stored_file(f, p), t->name);
   return good;
 }
@@ -792,6 +792,8 @@ static void stored_row(const Tensor *t, idx row, real *to) {
   struct ModelFile *f = p->in;
   idx line = t->cols;
   size_t n = (size_t)line * dtype_width(p->dtype);
+  if (f->expected)   /* parts_begin does not know the rows */
+    f->expected += n;
   if (f->fault.status || !stored_take(t, (uint64_t)row * n, n))
     zero(to, line);
   else

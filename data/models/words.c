@@ -40,8 +40,8 @@
  *
  * SentencePiece merges over the whole text. Here a text of any length is cut
  * too, between any two characters that no token has beside each other: no
- * merge could join across, so the ids are the same, and words can be
- * remembered. A character that the vocabulary lacks becomes its bytes' tokens.
+ * merge could join across, so the ids are the same, and the encoder's room is
+ * that of the longest piece. A character that the vocabulary lacks becomes its bytes' tokens.
  * Merges of one rank go by place: SentencePiece ranks by what a merge makes,
  * so that all ways to make a token have one rank; files that list merges give
  * each a rank of its own.
@@ -178,7 +178,7 @@ typedef struct Published {
   unsigned char *kind;            /* [V] KIND_* */
   /* a byte's token: of KIND_TEXT, under CUT_BESIDE of KIND_BYTE; -1: none */
   int32_t byte[256];
-  /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling */
+  /* [slots] 1 + an id of a text's kind (kind_text), by its spelling's hash */
   uint32_t *slot;
   size_t slots;
   Pairs marks[2];                 /* trees of prefixes: of marks, of runs */
@@ -202,7 +202,8 @@ typedef struct Link {
   int32_t before, after;
 } Link;
 
-/* What an encoder works with; it grows to the longest piece. */
+/* What an encoder works with. link and heap grow to the longest piece, the
+ * others to the longest stretch between marks. */
 typedef struct Scratch {
   const Tokenizer *tokenizer;
   Link *link;              /* [room] the symbols of one piece */
@@ -358,9 +359,9 @@ static size_t gpt2_length(const Published *t, const unsigned char *text,
   return blank + class_run(t, text, blank, n, 1u << class, n);
 }
 
-/* Where a word from `at` on ends, `at` when none begins there. Capitals that no
- * small letter follows are the first way's up to the last character of no case,
- * the second way's as they are. */
+/* Where a word from `at` on ends, `at` when none begins there. Where no small
+ * letter follows the capitals, the first way ends behind the last character of
+ * no case among them, and the second way takes them all. */
 static size_t cased_end(const Published *t, const unsigned char *text,
                         size_t at, size_t n, int way) {
   const size_t end = at + class_run(t, text, at, n, NO_CASE | 1u << UPPER, n);
@@ -554,7 +555,7 @@ static size_t token_slot(const Tokenizer *k, const unsigned char *text,
   return s;
 }
 
-/* The token of KIND_TEXT that is spelt so, -1 when there is none. */
+/* The token of a text that is spelt so, -1 when there is none. */
 static int32_t token_find(const Tokenizer *k, const unsigned char *text,
                           size_t n) {
   return (int32_t)k->published->slot[token_slot(k, text, n)] - 1;
@@ -1224,10 +1225,10 @@ static int words_read(const unsigned char *bytes, size_t n, const char *name,
  * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink
  * trained. Whatever would change the ids of a text and has no counterpart there
  * is refused by its name. A folder's tokenizer_config.json says which tokens
- * begin and end a text and, where it matters, of which class the tokenizer is.
- * Whether one is put in front it says where no tokenizer.json does. That file
- * is read as transformers' TokenizersBackend reads it, whatever class the
- * folder names: beside it add_bos_token and add_eos_token change nothing.
+ * begin and end a text; without a tokenizer.json it also says of which class
+ * the tokenizer is, and whether a text begins with bos. A tokenizer.json is read
+ * as transformers' TokenizersBackend reads it, whatever class the folder names:
+ * add_bos_token and add_eos_token beside it change nothing.
  * AutoTokenizer of transformers 5.24 makes some classes (LlamaTokenizer,
  * GemmaTokenizer, GPT2Tokenizer, Qwen2Tokenizer) anew of the vocabulary and the
  * merges alone, so that its ids may differ. A token of which two files differ
@@ -1490,8 +1491,8 @@ static bool list_has(const Making *m, const Json *j, const JsonValue *list,
   return false;
 }
 
-/* Is this spelling named as a special token? A token of added_tokens.json is
- * normalized if not. */
+/* Is this spelling named as a special token? A token of added_tokens.json that
+ * is not so named is normalized. */
 static bool special_named(const Making *m, const char *text) {
   for (int i = 0; i < NAMED_COUNT; i++) {
     const Json *j = named_in(m, NAMED[i]);
@@ -1580,7 +1581,8 @@ static int added_one(Making *m, const Json *j, const JsonValue *x,
   const bool text = kind_text(was);
   const bool both = text && !run &&
                     ((x && !object && m->json) ||
-                     (m->cut == CUT_BESIDE && strstr(s, SIGN)));
+                     (m->cut == CUT_BESIDE && strstr(s, SIGN)) ||
+                     (m->nfc && strpbrk(s, "K;`")));
   if (json_true(j, x, "single_word", false))
     return token_refuse(j, content, "without single_word", "it", e);
   if (sides && run)
@@ -1680,6 +1682,10 @@ static int added_numbered(Making *m, const Json *j, const JsonValue *pairs,
   for (const Numbered *x = all; !e->status && x < all + n; x++) {
     const int32_t found = name_find(m, j->text + x->content->at,
                                     x->content->size);
+    /* tokenizer.json has named it, and it has been left out */
+    if (found < 0 && x->id >= (uint64_t)m->most &&
+        x->id <= (uint64_t)m->beyond)
+      continue;
     const int kind = found >= 0 ? m->entry[found].kind : KIND_TEXT;
     const int id = found >= 0 ? found : next_id(m);
     if (found >= 0)
@@ -1782,7 +1788,8 @@ static int join_add(Making *m, int32_t left, int32_t right, int32_t made,
 
 /* A merge of a file that lists them: two spellings. A merge of what no text is
  * made of, or into it, can never happen and is left out: a mark has been taken
- * out wherever its text stands. Lists are in order of rank, which falling
+ * out wherever its text stands, and where form NFC can make its text (of three
+ * ASCII characters alone: K, ; and `) it is a text's too. Lists are in order of rank, which falling
  * scores repeat. */
 static int merge_named(Making *m, const char *left, size_t l, const char *right,
                        size_t r, Error *e) {
@@ -1959,8 +1966,8 @@ static int pieces_named(const Making *m, Error *e) {
   return e->status;
 }
 
-/* The merges of pieces with scores. No merge makes a piece with a character
- * that is no piece. */
+/* The merges of pieces with scores. A merge here joins two ids. A character that
+ * is no piece has none, so a piece with such a character is refused. */
 static int joins_of_scores(Making *m, Error *e) {
   m->words = m->vocab;
   if (e->status || names_sort(m, e) || beside_read(m, e) ||
@@ -2327,8 +2334,8 @@ static bool wire_next(Wire *w, Field *f) {
 
 static int damage(const Making *m, const char *of, Error *e) {
   return fail(e, 1,
-              "%s: expected a tokenizer of %s, found a damaged one. Try: "
-              "another copy of it",
+              "%s: expected a tokenizer of %s, found another file or a damaged "
+              "one. Try: the model's tokenizer.json",
               m->name, of);
 }
 
@@ -2471,7 +2478,7 @@ static int merges_lines(Making *m, const Bytes *merges, Error *e) {
       stop = end;
     if (stop > s && stop[-1] == '\r')
       stop--;
-    if (stop == s || (stop - s > 8 && !memcmp(s, "#version", 8)))
+    if (stop == s || (stop - s >= 8 && !memcmp(s, "#version", 8)))
       continue;
     const char *gap = memchr(s, ' ', (size_t)(stop - s));
     if (!gap)
@@ -2482,13 +2489,23 @@ static int merges_lines(Making *m, const Bytes *merges, Error *e) {
 }
 
 /* vocab.json and merges.txt. They do not say how a text is cut; their class
- * does. The tokens that tokenizer_config.json calls special are marks, and
+ * does, by tokenizer_config.json, else by config.json (model), else by its
+ * model_type. The tokens that tokenizer_config.json calls special are marks, and
  * <|endoftext|> where it leaves one of the first three out. */
 static int listed(Making *m, const Json *vocabulary, const Bytes *merges,
-                  const Json *config, Error *e) {
+                  const Json *config, const Json *model, Error *e) {
+  static const char *const GPT2_CUTS[] = {"gpt2", "opt", "phi", NULL};
   const JsonValue *class = json_get(config, config->at, "tokenizer_class");
-  /* or GPT2TokenizerFast */
-  if (class && strncmp(json_text(config, class), "GPT2Tokenizer", 13))
+  const JsonValue *type = json_get(model, model->at, "model_type");
+  const Json *said = config;
+  if (!class) {
+    said = model;
+    class = json_get(model, model->at, "tokenizer_class");
+  }
+  bool other = type && !one_of(json_text(model, type), GPT2_CUTS);
+  if (class)   /* or GPT2TokenizerFast */
+    other = strncmp(json_text(said, class), "GPT2Tokenizer", 13) != 0;
+  if (other)
     return refuse(m,
                   "a tokenizer_class other than GPT2Tokenizer without "
                   "tokenizer.json",
@@ -2497,9 +2514,9 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges,
   if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e) ||
       beside_read(m, e))
     return e->status;
+  const int32_t id = name_find(m, "<|endoftext|>", 13);
   for (int i = 0; i < 3; i++) { /* bos, eos and unk */
     const Json *of = named_in(m, NAMED[i]);
-    const int32_t id = name_find(m, "<|endoftext|>", 13);
     if (json_find(of, of->at, NAMED[i]))
       continue;
     if (id < 0)
@@ -2521,8 +2538,11 @@ static int config_refuse(const Making *m, const Json *config, Error *e) {
   const bool space = m->space > SPACE_NONE;
   if (json_true(config, top, "split_special_tokens", false))
     return refuse(m, "split_special_tokens", e);
-  if (json_get(config, json_get(config, top, "auto_map"), "AutoTokenizer"))
+  const JsonValue *own = json_get(config, top, "auto_map");
+  if (json_kind(own, JSON_ARRAY) || json_get(config, own, "AutoTokenizer"))
     return refuse(m, "auto_map, a tokenizer of code of its own", e);
+  if (m->vocab > 100000 && json_true(config, top, "fix_mistral_regex", false))
+    return refuse(m, "fix_mistral_regex", e);
   if (json_get(config, top, "fast_tokenizer_files"))
     return refuse(m, "fast_tokenizer_files", e);
   if (json_true(config, top, "add_prefix_space", space) != space)
@@ -2778,7 +2798,7 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
                           Tokenizer *words, Error *e) {
   char path[1024] = "", merges[1024], beside[3][1024];
   Bytes in = {0};
-  Json config = {0}, map = {0}, more = {0}, vocabulary = {0};
+  Json config = {0}, map = {0}, more = {0}, vocabulary = {0}, model = {0};
   Making m = {.name = path,
               .config = &config,
               .map = &map,
@@ -2806,8 +2826,10 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
   } else if (folder_has(path, from, "vocab.json", e)) {
     found = true;
     if (!path_make(merges, e, "%s/merges.txt", from) && !e->status &&
-        !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
-      listed(&m, &vocabulary, &in, &config, e);
+        !json_load(&vocabulary, path, e) && !file_read(merges, &in, e) &&
+        (!folder_has(merges, from, "config.json", e) ||
+         !json_load(&model, merges, e)))
+      listed(&m, &vocabulary, &in, &config, &model, e);
   }
   if (found && !e->status && !ends_find(&m, &config, e) &&
       !making_write(&m, out, e) &&
@@ -2823,6 +2845,7 @@ static int tokenizer_from(const char *from, int most, Bytes *out,
   json_free(&map);
   json_free(&more);
   json_free(&vocabulary);
+  json_free(&model);
   bytes_free(&in);
   return e->status;
 }

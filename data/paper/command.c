@@ -147,6 +147,8 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
     run_compare(path, &r, &text, &old, &was, e);
   else if (made && !file_write(path, text.at, text.size, e))
     run_lacks(&q->x, row, &r);
+  if (made && (verify || !e->status))
+    part_remove(&r);
   result_free(&r);
   result_free(&old);
   bytes_free(&text);
@@ -159,14 +161,15 @@ static double step_seconds(const Command *q, int row, Error *e) {
   enum { WARM = 3, COUNT = 10 };
   Settings now;
   Trainer t;
-  double start = 0;
+  double start = seconds();
+  Error why = {0};   /* one that diverges here is a result later */
   if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) ||
       trainer_create(&t, &now, e))
     return 0;
-  for (int i = 0; i < WARM + COUNT && !e->status; i++) {
+  for (int i = 0; i < WARM + COUNT && !why.status; i++) {
     if (i == WARM)
       start = seconds();
-    trainer_step(&t, e);
+    trainer_step(&t, &why);
   }
   double took = (seconds() - start) / COUNT;
   trainer_free(&t);
@@ -236,9 +239,10 @@ static int runs_print(const Command *q, Error *e) {
     return e->status;
   if (!missing)
     fprintf(stderr,
-            "paper: all runs of %s on %s are done. Try: ./paper %s --show, or "
-            "another --corpus\n",
-            q->only < 0 ? name : q->x.row[q->only].name, q->corpus->name, name);
+            "paper: all runs of %s on %s are done. Try: ./paper %s --show "
+            "--corpus %s, or another --corpus\n",
+            q->only < 0 ? name : q->x.row[q->only].name, q->corpus->name, name,
+            q->corpus->name);
   if (own->texts[0]) {
     bytes_print(&folders, e, " --texts");
     word_add(&folders, own->texts, e);
@@ -323,8 +327,9 @@ static int results_show(const Command *q, Error *e) {
   if (!e->status)
     fwrite(out.at, 1, out.size, stdout);
   if (item && r.notes.size)
-    fprintf(stderr, "paper: some results are damaged or void. Try: ./paper "
-            "list, which names them\n");
+    fprintf(stderr, "paper: some results on %s are damaged or void. Try: ./paper "
+            "list --corpus %s --results %s, which names them\n", r.corpus,
+            r.corpus, q->own->results);
   if (item && !q->own->predict)
     told_show(q->own->results, r.corpus, item->name, stdout, e);
   for (int k = 0, maps = 0; item && r.run && k < item->count; k++) {
@@ -622,6 +627,10 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   if (q->item >= 0 && is_elsewhere(x, q->item) && !q->own->row[0]) {
     if (q->own->verify)
       some = "verify";
+    if (q->own->corpus[0])
+      some = "corpus";
+    if (q->own->parts[0])
+      some = "parts";
     if (*some)
       return fail(e, 2, "--%s: nothing is trained for %s. Try: without --%s",
                   some, words[0], some);

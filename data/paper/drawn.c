@@ -20,7 +20,7 @@ typedef struct HeadMap {
   int layer, head, T, S;                /* T 0: there is none */
   double m[HEAD_MAP * MAP_WIDE];        /* the metric, mean over sequences */
   double one[MAP_TOKENS * MAP_WIDE];    /* of one sequence the raw weights */
-  char token[MAP_TOKENS][TOKEN_ROOM];   /* and the tokens, as text */
+  char token[HEAD_MAP][TOKEN_ROOM];     /* and the tokens, as text */
 } HeadMap;
 
 /* [T7] Does GPT2-XL's sink depend on p_1? Under --replace-position t token 1
@@ -1030,7 +1030,7 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
         out->m[i] +=
             (double)maps[((b * c->heads + out->head) * N + N - T) * S + i] / B;
     }
-    for (int i = 0; i < T && i < MAP_TOKENS; i++)
+    for (int i = 0; i < T; i++)
       token_text(out->token[i], d, ids[i]);
     for (idx i = 0; i < T * S && i < MAP_TOKENS * S; i++)
       out->one[i] = (double)maps[size + (out->head * N + N - T) * S + i];
@@ -1041,23 +1041,23 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s,
   return e->status;
 }
 
-/* The column of the sink: * where there is one and else token 1. */
+/* The column of the sink: * or x* where there is one, and else token 1. */
 enum { SINK_COLUMN = 0 };
 
 /* Measures the maps of the two heads whose sink is the strongest and the
  * weakest. */
 static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
-  int column = SINK_COLUMN, H = o->s.H, most = 0;
+  int H = o->s.H, most = 0;
   while (!o->s.attends[most / H])   /* to the first block that attends */
     most += H;
   int least = most;
   for (int i = most + 1; i < o->s.L * H; i++) {
-    double alpha = o->s.alpha[(idx)i * o->s.S + column];
+    double alpha = o->s.alpha[(idx)i * o->s.S + SINK_COLUMN];
     if (!o->s.attends[i / H])
       continue;
-    if (alpha > o->s.alpha[(idx)most * o->s.S + column])
+    if (alpha > o->s.alpha[(idx)most * o->s.S + SINK_COLUMN])
       most = i;
-    if (alpha < o->s.alpha[(idx)least * o->s.S + column])
+    if (alpha < o->s.alpha[(idx)least * o->s.S + SINK_COLUMN])
       least = i;
   }
   if (!o->map)
@@ -1154,7 +1154,7 @@ static void line_name(char name[64], const Outcome *o, bool columns,
 
 /* The charts from .. to - 1, with a line for each of the first three models,
  * and one for its column *. */
-static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
+static void page_charts(Html *h, const Outcome *o, int from, int to) {
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
   say(h, "<div class=\"grid\">\n");
   for (int what = from; lines && what < to; what++) {
@@ -1165,18 +1165,15 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
       {.name = curve ? "step" : "block", .least = 1, .tight = true},
       {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
     int count = 0;
-    for (int i = 0; i < n && i < 3; i++)
-      for (int star = 0; star <= (columns && config_column_first(&o[i].c));
-           star++) {
-        char name[64];
-        line_name(name, &o[i], columns, star);
-        Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
-        model_line(line, &o[i], what, star);
-      }
+    for (int star = 0; star <= (columns && config_column_first(&o->c));
+         star++) {
+      char name[64];
+      line_name(name, o, columns, star);
+      Series *line = line_begin(lines, count++, name, LINE_STAR * star);
+      model_line(line, o, what, star);
+    }
     if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-      Series *even = line_begin(lines, count++,
-                                n > 1 ? "even rows, first model" : "even rows",
-                                LINE_EVEN);
+      Series *even = line_begin(lines, count++, "even rows", LINE_EVEN);
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
     }
@@ -1215,12 +1212,12 @@ static int tokens_seen(int prefix, int i, int T) {
 /* For those who do not see the picture: each query's weight on the column, and
  * its largest weight on what it sees. */
 static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
-                        int column, const char *title) {
+                        const char *title) {
   char text[64];
   say(h, "<details><summary>These weights as a table</summary>");
   table_begin(h, title);
   say(h, "<tr><th scope=\"col\">query</th><th scope=\"col\">its weight on ");
-  html_text(h, key_name(text, map, c, column));
+  html_text(h, key_name(text, map, c, SINK_COLUMN));
   say(h, "</th><th scope=\"col\">largest weight</th>"
          "<th scope=\"col\">on</th></tr>\n");
   for (int i = 0; i < T; i++) {
@@ -1231,7 +1228,7 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T,
         most = j;
     say(h, "<tr>");
     element(h, "th scope=\"row\"", key_name(text, map, c, before + i));
-    say(h, "<td>%.2f</td><td>%.2f</td>", row[column], row[most]);
+    say(h, "<td>%.2f</td><td>%.2f</td>", row[SINK_COLUMN], row[most]);
     element(h, "td", key_name(text, map, c, most));
     say(h, "</tr>\n");
   }
@@ -1284,9 +1281,8 @@ static void token_names(Html *h, const HeadMap *map, const Config *c, int T,
 static void token_map(Html *h, const Outcome *o, int k, double eps) {
   const HeadMap *map = &o->map[k];
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
-  int column = SINK_COLUMN;
-  double alpha =
-      o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
+  idx head = (idx)map->layer * o->s.H + map->head;
+  double alpha = o->s.alpha[head * o->s.S + SINK_COLUMN];
   const bool star = config_column_first(&o->c) > 0, is_sink = alpha > eps;
   const char *sink = star ? column_name(&o->c) : "token 1";
   char title[200], text[80];
@@ -1303,13 +1299,13 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   int left = 8 + 6 * (int)longest, bottom = 16 + T * TOKEN_CELL;
   int width = S * TOKEN_CELL + 10 + TOKEN_BAR;
   /* the text's room, at 11 px */
-  width = (int)fmax(width, column * TOKEN_CELL + 6 * (double)strlen(text));
+  width = (int)fmax(width, 6 * (double)strlen(text));
   say(h,
       "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of "
       "block %d, head %d, %d queries (down) by %d keys (across) of one "
       "sequence; a table follows\">",
       left + width, bottom + left, map->layer + 1, map->head + 1, T, S);
-  svg_text(h, left + column * TOKEN_CELL + 2, 11, "", text);
+  svg_text(h, left + 2, 11, "", text);
   const CellMap weights = {
     .m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S};
   cells(h, &weights, left, TOKEN_CELL, TOKEN_CELL);
@@ -1319,74 +1315,64 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
     say(h, "<path class=\"axis\" d=\"M%d 16V%d\"/>",
         left + (S - T) * TOKEN_CELL, bottom);
   say(h, "</svg>\n");
-  token_table(h, map, &o->c, T, column, title);
+  token_table(h, map, &o->c, T, title);
 }
 
-/* Of each model the maps of alpha, and of two heads. */
-static void page_maps(Html *h, const Outcome *o, int n, double eps) {
+/* The maps of alpha, and of two heads. */
+static void page_maps(Html *h, const Outcome *o, double eps) {
   char text[600];
+  const Sinks *s = &o->s;
+  const int first = config_column_first(&o->c);
   ramp_legend(h);
   say(h, "<div class=\"grid\">\n");
-  for (; n > 0; n--, o++) {
-    const Sinks *s = &o->s;
-    if (!s->n)
-      continue;
-    figure_begin(h, NULL, o->name);
-    const int first = config_column_first(&o->c);
-    for (int k = 0; k <= (first > 0); k++) {
-      int column = first;
-      const char *name = "token 1";
-      if (k) {
-        column = SINK_COLUMN;
-        name = column_name(&o->c);
-      }
-      snprintf(text, sizeof text, "alpha of %s", name);
-      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L,
-                             s->H, true, text, s});
+  figure_begin(h, NULL, o->name);
+  for (int k = 0; k <= (first > 0); k++) {
+    int column = first;
+    const char *name = "token 1";
+    if (k) {
+      column = SINK_COLUMN;
+      name = column_name(&o->c);
     }
-    for (int k = 0; k < 2; k++)
-      if (o->map && o->map[k].T)
-        token_map(h, o, k, eps);
-    snprintf(text, sizeof text,
-             "Above: alpha of each head, the mean over %d sequences of %d "
-             "tokens; even rows give %.3f. Below: the raw weight of each query "
-             "(down) on each key (across), at the start of one sequence, and "
-             "beside a row what it sums to%s, 0 to 1; a dot is a blank. A "
-             "sink is a dark column, of alpha above %g. The paper's Figures "
-             "19 to 24.",
-             s->n, s->T, o->even, o->c.extra ? " without *" : "", eps);
-    figure_end(h, text);
+    snprintf(text, sizeof text, "alpha of %s", name);
+    cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L,
+                           s->H, true, text, s});
   }
+  for (int k = 0; k < 2; k++)
+    if (o->map && o->map[k].T)
+      token_map(h, o, k, eps);
+  snprintf(text, sizeof text,
+           "Above: alpha of each head, the mean over %d sequences of %d "
+           "tokens; even rows give %.3f. Below: the raw weight of each query "
+           "(down) on each key (across), at the start of one sequence, and "
+           "beside a row what it sums to%s, 0 to 1; a dot is a blank. A "
+           "sink is a dark column, of alpha above %g. The paper's Figures "
+           "19 to 24.",
+           s->n, s->T, o->even, o->c.extra ? " without *" : "", eps);
+  figure_end(h, text);
   say(h, "</div>\n");
 }
 
-/* The table of n models, each measured on `read` sequences. */
-static void page_table(Html *h, const Outcome *o, int n, int read,
-                       const Settings *s) {
-  table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
+static void page_table(Html *h, const Outcome *o, const Settings *s) {
+  double row[ROW];
+  char text[32];
+  sinks_row(&o->s, &o->c, o->loss, row);
+  table_begin(h, "The model, measured");
   say(h, "<tr><th scope=\"col\">model</th>");
   for (int k = 0; k < ROW; k++)
     say(h, "<th scope=\"col\">%s</th>", ROW_COLUMNS[k].head);
-  say(h, "</tr>\n");
-  for (int i = 0; i < n; i++) {
-    double row[ROW];
-    char text[32];
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-    say(h, "<tr>");
-    element(h, "th scope=\"row\"", o[i].name);
-    for (int k = 0; k < ROW; k++)
-      element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
-    say(h, "</tr>\n");
-  }
+  say(h, "</tr>\n<tr>");
+  element(h, "th scope=\"row\"", o->name);
+  for (int k = 0; k < ROW; k++)
+    element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
   say(h,
-      "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
+      "</tr>\n</table></div>\n<p>Sink: share of heads with alpha above %g, over %d "
       "sequences of %d tokens. alpha: mean share of token 1 or * in a row's "
       "weights; x even: alpha over that of even rows, which share their weight "
       "alike. Row mass: what the sizes of a row's raw weights on tokens (x* "
       "too, * not) sum to, signs apart. Norm ratio: "
       "the first row's norm over the mean of the others, in the block where it "
       "is largest. Loss: nats a token, over %lld held-out tokens.</p>\n",
-      s->eps, read, o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
+      s->eps, o->s.n, o->s.T, (long long)o->tokens);
 }
 
 /* The style of every page. A claim's verdict is in its words, its sign and the
@@ -1545,42 +1531,36 @@ static void model_facts(Html *h, const Outcome *o, const char *verb,
              "; %d steps of %d sequences at rate %g", s->train.steps,
              s->train.batch * s->train.accumulate, s->train.lr);
   const char *const facts[][2] = {
-    {"text", s->input == INPUT_NATURAL ? text : "none: drawn ids"},
+    {"text", s->input == INPUT_NATURAL || strcmp(verb, "eval")
+                 ? text : "none: drawn ids"},
     {"seed", seed}, {"model", model}, {NULL, NULL}};
   page_facts(h, s, verb, strcmp(verb, "eval") ? "" : o->name, facts);
 }
 
-/* Writes the page of n models, which `verb` has made; three have lines of their
- * own style. Table and verdict may be NULL. */
+/* Writes the page of a model, which `verb` has made; table may be NULL. */
 static int report_write(const char *path, const char *verb, const Settings *s,
-                        const Outcome *o, int n, const char *table,
+                        const Outcome *o, const char *table,
                         const char *verdict, Error *e) {
   Html h = {{0}, e};
-  int looks = 0, measured = 0;
-  for (int i = 0; i < n; i++) {
-    looks += o[i].p.looks;
-    if (o[i].s.n)
-      measured = o[i].s.n;
-  }
   page_head(&h, verb);
   if (strcmp(verb, "eval"))
     element(&h, "h1", "Attention sinks: a training");
   else
     element(&h, "h1", "Attention sinks of a model");
-  page_lead(&h, verb, verdict ? verdict : "");
-  if (measured)
-    page_table(&h, o, n, measured, s);
+  page_lead(&h, verb, verdict);
+  if (o->s.n)
+    page_table(&h, o, s);
   if (table)
     element(&h, "pre", table);
-  if (looks) {
+  if (o->p.looks) {
     say(&h, "<h2>While it trained</h2>");
-    page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
+    page_charts(&h, o, LOOK_LOSS, NORM_HIDDEN);
   }
-  if (measured) {
+  if (o->s.n) {
     say(&h, "<h2>Where attention goes</h2>\n");
-    page_maps(&h, o, n, s->eps);
+    page_maps(&h, o, s->eps);
     say(&h, "<h2>Norms by layer</h2>");
-    page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
+    page_charts(&h, o, NORM_HIDDEN, MODEL_CHARTS);
   }
   model_facts(&h, o, verb, s);
   return page_end(&h, path);
@@ -1792,6 +1772,7 @@ static int survey_refuses(const Settings *s, const char *model, Error *e) {
     {s->isolate, "isolate", "32"},
     {s->quantize, "quantize", "8"},
     {s->report[0], "report", s->report},
+    {s->given[option_find("k", EVAL) - OPTIONS], "k", "4"},
     {s->probe, "probe", ""},
     {s->signs, "signs", ""}
   };

@@ -23,6 +23,7 @@ typedef struct Result {
   char data[PATH_ROOM];        /* text and tokenizer */
   char build[256];             /* compiler and instruction set */
   char ended[640];             /* why it ended early, or "" */
+  char part[PATH_ROOM];        /* its part, less .ckpt and .log; or "" */
   List *list;
   int lists;
   double *value;
@@ -43,7 +44,7 @@ static const Own *own_of(const Settings *s) {
  *
  *   seeds N M                      seeds 1 .. N of a row are judged, of
  *                                  headline claims' rows M where the corpus is
- *                                  the first one or of times N
+ *                                  the first one or one with `times`
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the
  *                                  hash64 of its bytes, which a run with a
  *                                  wrong one prints; with 0 any text will do,
@@ -52,7 +53,8 @@ static const Own *own_of(const Settings *s) {
  *                                  steps and data
  *   corpus NAME FILE.grammar [HASH]   a grammar of data/text
  *   domain NAME FILE HASH          a text to measure on, not to train on; of
- *                                  a grammar the hash may be left out
+ *                                  a grammar the hash may be left out; a
+ *                                  changed one voids nothing
  *   recipe NAME [RECIPE] FLAGS     flags to start from
  *   item NAME REFERENCE: TITLE     a table or figure; what follows is of it
  *   note TEXT                      what a reader of the item must know
@@ -75,7 +77,8 @@ static const Own *own_of(const Settings *s) {
  *                                  more: by M seeds on the first corpus
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of
  *                                  kind equal; SIDE < SIDE < SIDE .. of kind
- *                                  ordered; <= >= = of kind exact
+ *                                  ordered; < > <= >= = of kind exact, where
+ *                                  the relation may fail by M
  *   rule SIDE < NUMBER [by M] [from N]
  *                                  N: what SIDE has where there is no effect
  *   needs SIDE < SIDE              without which the claim is not judged; < >
@@ -92,7 +95,7 @@ static const Own *own_of(const Settings *s) {
 #define EXPERIMENTS_FILE "data/paper/experiments.txt"
 /* The WORDs that may follow a +. */
 #define ALSO \
-  " cache dense domains grid known map onset rise signs swap until valid "
+  "cache dense domains grid known map onset rise signs swap until valid"
 enum { EXPERIMENTS_MOST = 1 << 20 };   /* bytes of the file */
 
 /* A row: one configuration, trained once for every seed. */
@@ -318,8 +321,12 @@ static int read_corpus(Reading *r) {
       return wrong(r, "a new corpus", c->name);
   if (*hash)
     word = next_word(r);
-  if (*word && (strcmp(word, "times") || !is_number(next_word(r), &times) ||
-                times < 1 || times > 99 || times > floor(times) || *r->at))
+  if (*word && strcmp(word, "times"))
+    return wrong(r, "times N", word);
+  if (*word)
+    word = next_word(r);
+  if (*word && (!is_number(word, &times) || times < 1 || times > 99 ||
+                times > floor(times) || *r->at))
     return wrong(r, "times N, N from 1 to 99", word);
   c->times = (int)times;
   return 0;
@@ -345,7 +352,7 @@ static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
       continue;
     }
     if (also && !has_word(ALSO, word + 1))
-      return wrong(r, "+ and one of" ALSO, word);
+      return wrong(r, "+ and one of " ALSO, word);
     if (!also && !*flags && strncmp(word, "--", 2)) {
       int i = entry_of(x->recipe, x->recipes, sizeof *x->recipe, word);
       if (i < 0)
@@ -462,6 +469,11 @@ static int read_row(Reading *r) {
       return wrong(r, "a row's flags once", name);
     if (read_flags(r, row->flags, row))
       return 1;
+    const bool onset = has_word(row->also, "onset");
+    if (!onset && (has_word(row->also, "until") || has_word(row->also, "rise")))
+      return wrong(r, "+onset beside +until or +rise", name);
+    if (onset && (has_word(row->also, "dense") || has_word(row->also, "valid")))
+      return wrong(r, "+onset without +dense and +valid", name);
     uint64_t base = MEASUREMENTS;
     if (row->after >= 0)
       base = x->row[row->after].checksum;
@@ -987,7 +999,7 @@ static bool read_numbers(Result *r, char *line, double *room, Error *e) {
       return false;
     at = end + (*end == ',');
   }
-  return !result_add(r, line, room, n, e);
+  return n && !result_add(r, line, room, n, e);
 }
 
 static int result_read(Result *r, const unsigned char *text, size_t n,

@@ -83,7 +83,7 @@ static int film_maps(Film *f, FilmLook *look, Trainer *t, Error *e) {
   real *maps = grab(f->heads * N * S, sizeof *maps, e);
   Probe *probe = grab(c->layers, sizeof *probe, e);
   if (!e->status)
-    data_probe(&t->data, &t->s.data, INPUT_NATURAL, 1, f->T, ids, targets,
+    data_probe(&t->data, &t->s.data, t->s.input, 1, f->T, ids, targets,
                &starts);
   if (!e->status && !acts_create(&a, &t->m, 1, f->T, ACTS_ONE, e)) {
     for (int l = 0; l < c->layers; l++)

@@ -21,25 +21,17 @@
  * Onsets at other thresholds than SHOWS are read from the curve, curve_times_1,
  * so no run was made for them. It has every look of a budget of 12M tokens,
  * every second of 24M, every fourth of 51M; HOLDS of those in a row find it. A
- * run that ended before is censored there. One that its own onset at 2 ended
- * (+until, +rise) has no independent end, as the laws take it to be: so at 3
- * they describe, and test nothing. A run with fewer than 7 of these looks says
- * nothing but at 2. Half-rise: the first of HOLDS looks
- * half way from even to the plateau, which is the mean of the last quarter of
+ * run that ended before is censored there, at 3 no sooner than its onset at 2.
+ * Where that ended the run (+until, +rise), its end depends on its onset, though
+ * the laws take the two to be independent: so at 3 they describe, and test
+ * nothing. A run with fewer than 7 of these looks says nothing but at 2.
+ * Half-rise: the first of HOLDS looks half way from even to the plateau, which is the mean of the last quarter of
  * the looks; only of a run that went on to 1.9 times its onset or more.
  */
 enum { AT_1_5, AT_2, AT_3, AT_HALF, THRESHOLDS };
 static const char *const AT_HEADS[THRESHOLDS] = {
   "at 1.5", "at 2", "at 3", "half-rise"};
 static const double AT_TIMES[THRESHOLDS] = {1.5, 2, 3, 0};
-
-/* The word behind a flag where it stands last; "" where it does not stand. */
-static void flag_word(char to[32], const char *flags, const char *flag) {
-  const char *at = "";
-  for (const char *next = flags; (next = strstr(next, flag)); next++)
-    at = next + strlen(flag);
-  snprintf(to, 32, "%.*s", (int)strcspn(at, " "), at);
-}
 
 /* The context of a row; 0: its flags do not set it. */
 static double context_of(const char *flags) {
@@ -123,8 +115,12 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
   const double *times = result_find(&run->result, "curve_times_1", &m);
   if (!when || !times || n != m || n < 8)
     return 0;
-  if (at != AT_HALF)
-    return curve_onset(when, times, n, AT_TIMES[at], tokens);
+  if (at != AT_HALF) {
+    int found = curve_onset(when, times, n, AT_TIMES[at], tokens);
+    if (at == AT_3 && found < 0 && is && *tokens < seen)
+      *tokens = seen;
+    return found;
+  }
   if (is < 1 || when[n - 1] < 1.9 * seen)
     return 0;
   for (int i = n - n / 4; i < n; i++)
@@ -542,7 +538,10 @@ static void firstness_rows(Bytes *out, const Results *r, const Item *item,
     const int row = r->x->shown[item->from + i].row;
     Cell *cell = &g.cell[kept * ACROSS];
     bool ordinary;
-    const double N = drawn_from(r, row, &ordinary), q = run_q(r, row, 1);
+    const double N = drawn_from(r, row, &ordinary);
+    double q = NAN;
+    for (int seed = 1; isnan(q) && seed <= seeds_of(r, row); seed++)
+      q = run_q(r, row, seed);
     if (!row_begun(r, row))
       continue;
     snprintf(cell[0], CELL, "%s", r->x->row[row].name);

@@ -102,11 +102,12 @@ static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids,
  *
  * In the first B blocks row T loses T-1 of its T keys. What it keeps is itself
  * or, as controls of the same budget, token 1, or a token drawn for each
- * sequence from 2 .. T-1. In item known the sink moves to T for itself and less
- * for a drawn one: alpha_T goes from 0.02 to 0.18 and 0.03 at N = 16, to 0.11
- * and 0.05 at 256. So seeing little does the lesser part of it. For token 1 it
- * moves as well, as much at N = 16, seven tenths as much at 256: so the row
- * need not see itself, but nothing beside a token that is known to come first.
+ * sequence from 2 .. T-1. In item known a row that sees itself alone moves the
+ * sink to T: alpha_T goes from 0.02 to 0.18 at N = 16, to 0.11 at 256. One that
+ * sees a drawn token alone moves less of it: 0.03 and 0.05. So seeing little is
+ * the lesser part. One that sees token 1 alone moves as much at N = 16, seven
+ * tenths as much at 256. So the row need not see itself, but it must see
+ * nothing beside one token that is known to come first.
  * * and x* stay visible: row 1 sees them too.
  */
 enum { UNTOUCHED, ITSELF, ONLY_FIRST, ONLY_DRAWN, TREATMENTS };
@@ -142,8 +143,8 @@ static void isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n,
   }
 }
 
-/* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both, in
- * 0..1; and the largest ratio over the blocks of its row's norm to the mean
+/* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both
+ * unless a window hides one, in 0..1; and the largest ratio over the blocks of its row's norm to the mean
  * norm of rows other than these two. */
 typedef struct Isolated {
   int n;                       /* sequences */
@@ -377,8 +378,8 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
       cells_line(out, ISOLATED_COLUMNS, ISOLATED, x->x[k][how], false, e);
     }
   bytes_print(out, e,
-              "T is %d. alpha and Sink are over the rows after T, which see "
-              "both tokens; even rows give %.4f.\n"
+              "T is %d. alpha and Sink are over the rows after T; even rows give "
+              "token 1 %.4f%s.\n"
               "norm: the row's norm over the mean of rows other than 1 and T, "
               "in the block where it is largest.\n"
               "Controls of the same budget, %d of %d keys lost: the row keeps "
@@ -679,8 +680,8 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n,
   Acts a = {0};
   if (n < PROBE_LEAST || n > PROBE_MOST || T < 2)
     return fail(e, 2,
-                "--probe: expected %d to %d sequences of 2 tokens, found %d of "
-                "%d. Try: --n 400 --T 64",
+                "--probe: expected %d to %d sequences of 2 tokens or more, found "
+                "%d of %d. Try: --n 400 --T 64",
                 PROBE_LEAST, PROBE_MOST, n, T);
   if (s->input != INPUT_NATURAL)
     return fail(e, 2,
@@ -690,13 +691,13 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n,
   int *ids = grab((idx)n * (T + 1), sizeof(int), e), *place = NULL, got = 0;
   if (ids) {
     place = ids + (idx)n * T;
-    got = firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 2 * 2;   /* halves alike */
+    got = firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 4 * 4;   /* halves of pairs */
   }
   int batch = evaluation_batch(m, n, T, e);
   if (!e->status && got < PROBE_LEAST)
     fail(e, 1,
-         "--probe: expected %d held sequences, found %d. Try: a smaller --T%s",
-         PROBE_LEAST, got, d->alike ? "" : ", or --valid 0.2");
+         "--probe: expected %d held sequences, found %d. Try: a smaller --T, or "
+         "a longer text", PROBE_LEAST, got);
   for (int b = 0; b < got; b++)
     place[b] = 2 + (int)rng_below(&rng, (uint64_t)T - 1);
   if (!e->status && !known_room(k, &m->c, got, e)) {

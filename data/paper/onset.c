@@ -32,9 +32,9 @@
  *   onset_WHAT      the tokens of the first of HOLDS looks in a row that find
  *                   it; nan: none do
  *   censored_WHAT   1 where none do, else 0
- *   least_WHAT      a lower bound of the onset: itself, or where it is censored
- *                   the tokens of the last look, or of the first of those at
- *                   the end that find it, too few
+ *   least_WHAT      a lower bound of the onset: the onset itself; where it is
+ *                   censored the tokens of the last look, or, if the last looks
+ *                   find it but are too few, of the first of these
  *
  * and up to CURVE_LOOKS looks, evenly spaced, as curves. WHAT is the sink on
  * token 1, the norm, the same of tokens that were never first, self
@@ -431,7 +431,7 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
  * n/2 log(1 + t^2 / nu) of the top. n counts the runs, nu is n less the law's
  * numbers but sigma (2, with a bend 4), and t is Student's quantile at nu. For
  * one power without censored runs that is Student's interval itself. In
- * simulated samples of 24 runs with a bend it holds a slope 94 times in 100,
+ * simulated samples of 24 runs with a bend it has the true slope 94 times in 100,
  * with chi^2's 3.84 for n log(..) 91 times. It is endless where only censored
  * runs bound it. One sigma serves all N, and all runs are taken to be
  * independent, though those of one seed share its start and its order of data.
@@ -780,17 +780,24 @@ static int run_onset(const Results *r, int row, int seed, int what,
   return censored == 1 ? -1 : 0;
 }
 
+/* The word behind a flag where it stands last; "" where it does not stand. */
+static void flag_word(char to[32], const char *flags, const char *flag) {
+  const char *at = "";
+  for (const char *next = flags; (next = strstr(next, flag)); next++)
+    at = next + strlen(flag);
+  snprintf(to, 32, "%.*s", (int)strcspn(at, " "), at);
+}
+
 /* Of how many tokens a row draws the first, and whether its flag says so (that
  * of N^POWER does, though it draws unevenly: no law is fitted to such rows). Of
  * `text`, and of natural text, it is how many tokens, drawn evenly, would be as
  * uncertain. NAN: no run has said yet. */
 static double row_first(const Results *r, int row, bool *even) {
-  static const char flag[] = "--first-tokens ", other[] = "--tokenizer ";
+  static const char other[] = "--tokenizer ";
   const Row *rows = r->x->row;
-  const char *at = strstr(rows[row].flags, flag);
-  double N = 0;
-  if (at)
-    N = strtod(at + sizeof flag - 1, NULL);
+  char word[32];
+  flag_word(word, rows[row].flags, "--first-tokens ");
+  double N = strtod(word, NULL);
   *even = N >= 1;
   /* else any run of the same vocabulary tells */
   for (int k = 0; !*even && k < r->x->rows * r->seeds && !(N > 0); k++) {
@@ -1135,7 +1142,7 @@ static int told_show(const char *folder, const char *corpus, const char *item,
   int n = snprintf(path, sizeof path, "%s/%s/%s.txt", folder, corpus, item);
   if (n >= PATH_ROOM || file_missing(path) || lines_read(path, &text, e))
     return e->status;
-  const char *when = ", written before these runs were made";
+  const char *when = ", written before the runs that it predicts were made";
   if (!strcmp(item, "remedies"))
     when = "";
   fprintf(out, "\n%s%s:\n\n", path, when);

@@ -220,10 +220,11 @@ enum { LOOKS = 1024 };
 #ifdef MODELS_H
 #define PUBLISHED_BELONGS \
   {"rope-scaling rope-local", "with --pos rotary", rotary}, \
-  {"rope-factor", "with --rope-scaling linear|llama3|yarn", \
-   m->rope_scaling && m->rope_scaling != ROPE_LONGROPE}, \
-  {"rope-low rope-high rope-original", "with --rope-scaling llama3|yarn", \
+  {"rope-factor", "with --rope-scaling", m->rope_scaling}, \
+  {"rope-low rope-high", "with --rope-scaling llama3|yarn", \
    m->rope_scaling == ROPE_LLAMA3 || m->rope_scaling == ROPE_YARN}, \
+  {"rope-original", "with --rope-scaling llama3|yarn|longrope", \
+   m->rope_scaling > ROPE_LINEAR}, \
   {"bias-in", "with --linear-bias", m->linear_bias}, \
   {"window-period rope-local", "with --window", m->window}, \
   {"window-offset window-others", "with --window-period", m->window_period}, \
@@ -240,6 +241,10 @@ enum { LOOKS = 1024 };
   {"extra-logit", "with --extra logit", m->extra == EXTRA_LOGIT}, \
   {"init", "without --start", !s->start[0]}, \
   {"qk-whole", "with --qk-norm", m->qk_norm}, \
+  {"sim kernel normalizer scale extra save-every", \
+   "with train, as film has its own rows", strcmp(s->verb, "film")}, \
+  {"norm-eps", "with --qk-norm or --head-norm, or without --norm dyt", \
+   m->norm != NORM_DYT || m->qk_norm || m->head_norm}, \
   {"fix-token", "at 1, the start of the text", \
    strcmp(s->verb, "generate") || s->data.fix_token == 1}, \
   {"behind-only", "with --place sandwich", m->place == PLACE_SANDWICH}, \

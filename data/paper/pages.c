@@ -25,14 +25,14 @@ static int train_paged(Settings *s, Error *e) {
     snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
   train_some(s, &w.t, &w.o, e);
   take_divergence(w.o.ended, &w.t, e);   /* no error yet */
-  if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
+  if (!w.o.ended[0] && s->report[0] && !e->status) {
     Settings seen = w.t.s;
     seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
     if (!outcome_measure(&w.o, &w.t, &seen, e))
       outcome_heads(&w.o, &w.t, &seen, e);
   }
-  if (!e->status && s->report[0] && (w.o.ended[0] || w.o.p.looks))
-    report_write(s->report, "train", &w.t.s, &w.o, 1, NULL, w.o.ended, e);
+  if (!e->status && s->report[0])
+    report_write(s->report, "train", &w.t.s, &w.o, NULL, w.o.ended, e);
   if (!e->status && s->report[0] && !s->quiet)
     fprintf(stderr, "The page: %s\n", s->report);
   if (w.o.ended[0])
@@ -44,7 +44,8 @@ static int train_paged(Settings *s, Error *e) {
 static void eval_tell(Work *w, Numbers *besides, const Bytes *table,
                       const Bytes *said, const Settings *s, Error *e) {
   w->o.loss = w->o.s.loss;
-  w->o.tokens = (idx)w->o.s.n * w->o.s.T;
+  const idx unscored = w->o.c.prefix - (w->o.c.prefix > 0);
+  w->o.tokens = w->o.s.n * (w->o.s.T - at_most(unscored, w->o.s.T));
   if (!results_alone(s)) {
     eval_print(w, s);
     if (table->size)
@@ -54,8 +55,7 @@ static void eval_tell(Work *w, Numbers *besides, const Bytes *table,
   }
   eval_write(w, besides, s, e);
   if (s->report[0])
-    report_write(s->report, "eval", s, &w->o, 1, (const char *)table->at, "",
-                 e);
+    report_write(s->report, "eval", s, &w->o, (const char *)table->at, "", e);
 }
 
 /* eval of one model with its causes and `more`, or a survey. */

@@ -121,10 +121,11 @@ static int log_again(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   log->size = 0;
   if (file_read(path, log, e) || bytes_add(log, "", 1, e))
     return e->status;
-  const char *text = (const char *)log->at, *line = text + sizeof LOG_HEAD - 1;
+  const char *text = (const char *)log->at;
   if (strncmp(text, LOG_HEAD, sizeof LOG_HEAD - 1))
     return fail(e, 1, "%s: not the log of this run. Try: another --log, or of "
                 "--parts delete it", path);
+  const char *line = text + sizeof LOG_HEAD - 1;
   for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
     if (strtol(line, NULL, 10) > t->step || !strncmp(line, "# step ", 7))
       break;

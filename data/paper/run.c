@@ -189,11 +189,8 @@ static const char *lead_of_sigmoid(double times) {
 
 /* What a newcomer reads first. The third sentence says what came of it. */
 static void run_lead(Html *h, const Outcome *o, long steps) {
-  double row[ARMS][ROW];
-  for (int i = 0; i < ARMS; i++)
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
-  double sink = row[0][TIMES_EVEN], star = row[1][ALPHA_STAR] / o[1].even;
-  double left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
+  double sink = o[0].row[TIMES_EVEN], star = o[1].row[ALPHA_STAR] / o[1].even;
+  double left = o[1].row[TIMES_EVEN], sigmoid = o[2].row[TIMES_EVEN];
   say(h, "<p class=\"lead\">In each map a row is a token that looks back at "
       "the tokens before it, and dark means that it looks there. ");
   if (sink >= SHOWS)
@@ -289,9 +286,9 @@ static void run_heads(Html *h, const Films *films, const Outcome *o) {
   run_heads_title(text, f);
   part_begin(h, "heads", text);
   say(h, "<p class=\"small\">Share of a row's weight, by head (down; 2.1 is "
-      "block 2, head 1) and step (across). An even row would give %.2f. The "
-      "shade is the weight itself: the share times what the row sums to.</p>\n"
-      "<div class=\"three\">", f->even);
+      "block 2, head 1) and step (across). An even row would give %.2f, beside "
+      "a key * %.2f. The shade is the weight itself: the share times what the "
+      "row sums to.</p>\n<div class=\"three\">", f[0].even, f[1].even);
   for (int i = 0; i < ARMS; i++)
     run_raster(h, &f[i], o[i].name);
   say(h, "</div></section>\n");
@@ -355,14 +352,12 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
   }
   say(h, "<th scope=\"col\" class=\"paper\">source</th></tr>\n");
   for (int i = 0; i < ARMS; i++) {
-    double row[ROW];
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     if (o[i].s.n)
       n = o[i].s.n;
     say(h, "<tr>");
     element(h, "th scope=\"row\"", o[i].name);
     for (int k = 0; k < ROW; k++) {
-      element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
+      element(h, "td", cell_text(text, &ROW_COLUMNS[k], o[i].row[k]));
       if (PAPER_COLUMNS[k])
         element(h, "td class=\"paper\"", PAPER_ARMS[i].number[k]);
     }
@@ -372,8 +367,8 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
   say(h, "</table></div>\n<p class=\"small\">The paper's models are larger and "
       "read more, so compare who has a sink and not how much. Sink: share of "
       "heads with alpha above %g, over %d sequences of %d tokens. x even: "
-      "alpha_1, times even. Row mass: what a row's raw weights on tokens sum "
-      "to. Norm ratio: the first row's norm over the mean of the others, in "
+      "alpha_1, times even. Row mass: what the sizes of a row's raw weights on "
+      "tokens sum to. Norm ratio: the first row's norm over the mean of the others, in "
       "the block where it is largest. Loss: nats a token, over %lld held "
       "tokens. 0.44 is measured on the authors' proxy scores.</p></section>\n",
       s->eps, n, s->eval_T, (long long)o->tokens);
@@ -396,8 +391,7 @@ static double line_end(const Series *line) {
   return line->n ? line->y[line->n - 1] : NAN;
 }
 
-/* A chart's title says what it shows, of a training that did not diverge; the
- * softmax arm's line is the first. */
+/* A chart's title says what it shows; the softmax arm's line is the first. */
 static void run_chart_title(char text[160], int what, const Series *lines,
                             int n, double even) {
   static const char *const SAYS[MODEL_CHARTS] = {
@@ -419,7 +413,6 @@ static void run_chart_title(char text[160], int what, const Series *lines,
     x = high - low;
   if (what == LOOK_ALPHA)
     x /= even;
-  snprintf(text, 160, "%s", CHARTS[what].title);
   if (isfinite(x))
     snprintf(text, 160, SAYS[what], x);
 }
@@ -429,7 +422,8 @@ static void run_chart(Html *h, const Outcome *o, int what) {
                                                 "states", "keys", "values"};
   bool curve = what < NORM_HIDDEN, columns = curve && what != LOOK_LOSS;
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
-  char title[160] = "", caption[400];
+  char title[160], caption[400];
+  bool whole = true;   /* no arm diverged */
   int n = 0;
   Chart shown = {title,
                  caption,
@@ -446,15 +440,20 @@ static void run_chart(Html *h, const Outcome *o, int what) {
   }
   if (!lines)
     return;
-  for (int i = 0; i < ARMS; i++)
+  for (int i = 0; i < ARMS; i++) {
+    whole = whole && !o[i].ended[0];
     for (int star = 0; star <= (columns && config_column_first(&o[i].c));
          star++) {
       char name[64];
-      snprintf(name, sizeof name, star ? "%s: *" : "%s", o[i].name);
+      snprintf(name, sizeof name, "%s%s%s", o[i].name, star ? ": " : "",
+               star ? ablated_name(&o[i].c, true) : "");
       model_line(line_begin(lines, n++, name, i + LINE_STAR * star), &o[i],
                  what, star);
     }
-  run_chart_title(title, what, lines, n, o->even);
+  }
+  snprintf(title, sizeof title, "%s", CHARTS[what].title);
+  if (whole)
+    run_chart_title(title, what, lines, n, o->even);
   snprintf(caption, sizeof caption, "%s. %s", CHARTS[what].title,
            CHARTS[what].caption);
   chart_named(h, &shown, &names, lines, n);
@@ -656,8 +655,9 @@ static int films_ready(const Settings *s, Error *e) {
   run_picture(picture, s->report);
   for (int i = 0; i < ARMS && s->out[0]; i++)
     snprintf(film[i], PATH_ROOM, "%.490s/%s.film", s->out, RUN_ARMS[i].name);
-  return outputs_ready(s, (const char *[]){picture, film[0], film[1], film[2]},
-                       1 + ARMS, e);
+  return outputs_ready(s, (const char *[]){s->csv, s->json, s->report, picture,
+                                           film[0], film[1], film[2]},
+                       4 + ARMS, e);
 }
 
 /* `sink run` filmed, [FILE.html, out/run.html]; `why` draws its explanation. */

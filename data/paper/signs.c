@@ -72,7 +72,7 @@ static double head_dead(idx T, idx D, const real *o, idx row) {
 
 /* Kurtosis of x [n]: mean (x - mu)^4 over the variance squared. 3 for a normal,
  * larger the fewer numbers are far out (Bondarenko et al. 2306.12929,
- * softpick's Table 3). NAN when all are one. */
+ * softpick's Table 3). NaN when all numbers are equal. */
 static double kurtosis(idx n, const real *x) {
   double mu = 0, two = 0, four = 0;
   for (idx j = 0; j < n; j++)
@@ -124,8 +124,9 @@ static double peak(idx n, real *x) {
  *   value      |v| of the first row over the others' mean: a sink drains it
  *              (Guo et al. 2410.13835)
  *   norm       the same of |h| behind the block: sinks_ratio (6)
- *   gradient   the same of |dL/dx|, x what the block's MHSA reads, L a
- *              sequence's mean loss: the gradient sink (2603.17771)
+ *   gradient   the same of the gradient that reaches MHSA's input through
+ *              MHSA (all of it under pre-norm), of a sequence's mean loss: the
+ *              gradient sink (2603.17771)
  *
  * The first row is x*'s where there is one; Sink_1, alpha_1 and top-1 are of
  * token 1.
@@ -355,8 +356,8 @@ static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
     cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, g->x[l], false, e);
   }
   bytes_print(out, e, "model: the mean of shares, the least value, the largest "
-              "of others. value, gradient, norm:\n|v|, |dL/dx| at the "
-              "attention's input, |h| after the block; the first row over the "
+              "of others. value, gradient, norm:\n|v|, the gradient through the "
+              "attention to its input, |h| after the block; the first row over the "
               "others'\nmean. kurtosis: of all of h; channels': of their mean "
               "squares, 1 to %d.\n", g->c->dim);
   if (g->why[0])
@@ -819,7 +820,7 @@ static int verb_cache(Settings *s, Error *e) {
   if (!W)
     W = config_rows(&t.m.c, t.m.c.context);
   if (n < 2)
-    fail(e, 1, "%s: expected at least 3 held-out tokens. Try: --valid 0.2",
+    fail(e, 1, "%s: expected at least 3 held-out tokens. Try: a longer text",
          t.data.name);
   else if (n < t.m.c.prefix)
     fail(e, 2, "--n %d: the model's prefix of %d leaves no token to score. "

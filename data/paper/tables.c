@@ -186,13 +186,11 @@ static void eval_write(const Work *w, const Numbers *besides, const Settings *s,
 static int run_write(const Outcome *o, int n, const Settings *s, Error *e) {
   Numbers *rows = grab(n, sizeof *rows, e);
   for (int i = 0; rows && i < n; i++) {
-    double row[ROW];
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     put_text(&rows[i], e, "arm", o[i].name);
     put_text(&rows[i], e, "text", o[i].text);
     put_text(&rows[i], e, "read", o[i].read);
     for (int k = 0; k < ROW; k++)
-      put(&rows[i], e, row[k], "%s", ROW_COLUMNS[k].name);
+      put(&rows[i], e, o[i].row[k], "%s", ROW_COLUMNS[k].name);
   }
   if (!e->status)
     rows_write(rows, n, true, s, e);

@@ -177,10 +177,8 @@ static double trigger_loss(Model *m, Acts *a, const real *x, const real *y,
     if (with_grads)
       a->dh[i] = (real)(2 * error / (double)n);
   }
-  if (with_grads) {
-    zero(a->dn, n);            /* the inputs' gradient: not used */
+  if (with_grads)   /* a->dn, the inputs' gradient, is not used */
     mhsa_backward(m, a, 0, a->dn, a->dh, x, B, T);
-  }
   return sum;
 }
 
@@ -643,6 +641,8 @@ static void play_watch(Play *y, Progress *p, Error *e) {
 static idx play_parameters(const Play *y) {
   const Model *m = &y->t.m;
   const Tensor *from = &m->layer[0].wq, *to = &m->layer[0].wo;
+  if (m->c.linear_bias)
+    to = &m->layer[0].bo;
   if (y->trigger)
     return to->w + tensor_count(to) - from->w;
   return m->count;

@@ -42,8 +42,7 @@ static int corpus_check(const Corpus *c, const char *texts, const Data *d,
 
 /* Does the row say +what? */
 static bool asks(const Row *row, const char *what) {
-  const char *at = strstr(row->also, what);
-  return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
+  return has_word(row->also, what);
 }
 
 /* What trains rows where no program does: their looks are kept. */
@@ -67,6 +66,10 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
     *e = (Error){0};
     return fail(e, is.status, "row %s: %.580s", row->name, is.text);
   }
+  if (asks(row, "swap") && row->after < 0 && out->model.pos != POS_LEARNED &&
+      out->model.pos != POS_ABSOLUTE)
+    return fail(e, 2, "row %s: +swap needs position embeddings. Try: --pos "
+                "learned, or without +swap", row->name);
   out->train.seed = seed;
   out->quiet = s->quiet;
   if (!out->data.toy) {
@@ -416,22 +419,36 @@ static bool row_resumes(const Row *row) {
  * PART_STEPS and at its end. It goes on from there, to the same bytes as one
  * that was never stopped. */
 enum { PART_STEPS = 500 };
-static int part_open(Trainer *t, const Result *r, const Row *row,
-                     const Settings *s, Error *e) {
+static int part_open(Trainer *t, Result *r, const Row *row, const Settings *s,
+                     Error *e) {
   const char *folder = own_of(s)->parts;
   char path[PATH_ROOM];
   if (!*folder || !row_resumes(row))
     return e->status;
-  /* another build rounds differently, and begins anew */
-  const uint64_t key = hash64(r->checksum, r->build, strlen(r->build));
+  /* another build rounds differently, other flags or times train otherwise:
+   * they begin anew */
+  uint64_t key = hash64(r->checksum, r->flags, strlen(r->flags));
+  key = hash64(key, r->build, strlen(r->build));
   if (snprintf(path, sizeof path, "%s/%s-%s-%d-%016llx", folder, r->corpus,
                r->row, r->seed, (unsigned long long)key) >= PATH_ROOM - 8)
     return fail(e, 2, "--parts %.40s..: this path is too long. Try: a shorter "
                 "one", folder);
   snprintf(t->s.out, sizeof t->s.out, "%.*s.ckpt", PATH_ROOM - 8, path);
   snprintf(t->s.log, sizeof t->s.log, "%.*s.log", PATH_ROOM - 8, path);
+  snprintf(r->part, sizeof r->part, "%s", path);
   t->s.train.save_every = PART_STEPS;
   return file_ready(t->s.out, e);
+}
+
+/* Removes the part of a run whose result is kept. */
+static void part_remove(const Result *r) {
+  char path[PATH_ROOM];
+  if (!r->part[0])
+    return;
+  snprintf(path, sizeof path, "%.*s.ckpt", PATH_ROOM - 8, r->part);
+  remove(path);
+  snprintf(path, sizeof path, "%.*s.log", PATH_ROOM - 8, r->part);
+  remove(path);
 }
 
 /* t, at its first step, as its part was left. */
@@ -497,7 +514,8 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row,
     *e = (Error){0};
     fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and will %s. Try: the "
          "same command%s", r->row, r->seed, kept ? "resume" : "start again",
-         can && !kept ? " with --parts out/parts, which resumes" : "");
+         can && !kept ? " with --parts out/parts, which can resume from then on"
+                      : "");
   }
   p->name = row->name;   /* `name` is this call's */
   return e->status;
@@ -555,7 +573,8 @@ static int row_model(Result *r, Progress *p, const Experiments *x,
   Trainer t = {0};
   Look start = {.loss = NAN, .norm = NAN, .held = NAN};
   double loss = NAN;
-  /* A wrong text is told before the row is trained for nothing. */
+  /* A wrong text is told before this row is trained for nothing; one that it
+   * goes on from is trained by now. */
   if (!row_begin(&t, r, x, row, corpus, s, p, &start, e) &&
       asks(row, "domains"))
     measure_domains(NULL, &t, x, own_of(s)->texts, e);
@@ -572,10 +591,6 @@ static int row_model(Result *r, Progress *p, const Experiments *x,
     measure_curves(r, &t, p, &start, t.start ? "tune_" : "curve_", e);
     if (!ended && !e->status)
       measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
-    if (!e->status && t.s.out[0]) {
-      remove(t.s.out);
-      remove(t.s.log);
-    }
   }
   trainer_free(&t);
   return e->status;

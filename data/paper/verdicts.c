@@ -20,8 +20,8 @@
  *             losses: a seed fixes the order of the data, which a loss follows.
  *             d_0 is d where there is no effect: 0 between rows. Beside a
  *             number it is d at what `from` says, or at 1 of times even and of
- *             a ratio, or else at the number; and 0 where the claim is that
- *             there is no effect.
+ *             a ratio, or else at the number. It is never above 0, so it is 0
+ *             where the claim is that there is no effect.
  *       reproduced           p <= 0.05, the interval above 0, d >= M: not
  *                            chance, and large enough
  *       opposite             p <= 0.05, the interval below d_0, and
@@ -55,9 +55,9 @@
  * for an interval of 90 % only; the wider one serves every claim.) The more
  * claims and looks, the more chance finds: for headline claims p is Holm's,
  * over all of a corpus, tested or not; of a claim that says `twice` it is
- * doubled on a corpus of times N, the one that is looked at twice. For others
- * nothing is corrected, nor for those that a row of such a claim gives its two
- * further seeds to. It guards what is found; the plain interval says what is
+ * doubled on a corpus of times N, the one that is looked at twice. Nothing is
+ * corrected for other claims, even where they have five seeds since they share
+ * a row with such a claim. It guards what is found; the plain interval says what is
  * too small to count.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0
