@@ -3676,8 +3676,8 @@ static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
   size_t body = n - TOKENIZER_TAIL;
   if (n == size && number_at(bytes + body, 8) == hash64(0, bytes, body))
     return 0;
-  return fail(e, 1, "%s: damaged: expected %zu bytes with their checksum, "
-              "found %zu. %s", name, size, n, HINT);
+  return fail(e, 1, "%s: expected %zu bytes with the right checksum, found "
+              "%zu: damaged. %s", name, size, n, HINT);
 }
 
 /* After a failure t is empty. */

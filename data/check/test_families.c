@@ -250,7 +250,7 @@ static const char *const LATER_KEYS[] = {
   "qwen2 quantization_config {`bits`:4} null",
   "gemma3-image num_attention_heads 4 |[48,64], found",
   "qwen2 layer_types [`chunked`,1,1] |found chunked",
-  "qwen2 hidden_act `quick_gelu` silu, relu or",
+  "qwen2 hidden_act `quick_gelu` silu, swish",
   "qwen2-window use_sliding_window false set where",
   "qwen2 layer_types [1] |a word for each layer",
   "qwen2 layer_types [1,1,1] |or full_attention",

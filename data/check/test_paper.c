@@ -500,7 +500,9 @@ static const char *const TABLES_REFUSED[][2] = {
   {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
   {"rule a.loss\n", "two sides"},
   {RULE "row d | 3\n", "t:9: expected a row that stands somewhere, found 'd'"},
-  {RULE "row d r --dim 8 +valud\n", "valid , found '+valud'"},
+  {RULE "row d r --dim 8 +valud\n", "valid, found '+valud'"},
+  {RULE "row d r --dim 8 +until\n", "+onset beside +until or +rise, found 'd'"},
+  {RULE "row d r --dim 8 +onset +dense\n", "without +dense and +valid"},
   {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
   {RULE "row a r\n", "flags once"},
   {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
@@ -4024,8 +4026,7 @@ static void sink__survey(Test *t) {
   ran_free(&none);
   if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.en.txt"))
     return;
-  survey_row(t, 2, "a.ckpt --T 12 --text \"\" "
-                   "--grammar " SCRATCH "/texts/two.grammar");
+  survey_row(t, 2, "a.ckpt --T 12 --grammar " SCRATCH "/texts/two.grammar");
   answers(t, PROGRAM, "eval " SCRATCH "/a.ckpt --lengths 8,999 --n 1" TOKENIZER,
           1,
           "|paper: eval: lines measured: 1, left out: 1, "

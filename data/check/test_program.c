@@ -2839,9 +2839,19 @@ static const char *const DUMP_FLAGS[] = {
   "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token 3 "
   "--pos learned"};
 
-/* Files beside a dump that no dump writes. */
-static const char *const KEPT_BY_A_DUMP[] = {
-  "q.npy.bak", "q.mine.npy", "grad.npy", "notes.npy", "param.wte.txt"};
+/* Puts files that no dump writes beside one; then they must still be there. */
+static void kept_by_a_dump(Test *t, bool then) {
+  static const char *const NAMES[] = {
+    "q.npy.bak", "q.mine.npy", "grad.npy", "notes.npy", "param.wte.txt"};
+  char path[80];
+  EACH (i, NAMES) {
+    snprintf(path, sizeof path, SCRATCH "/again/%s", NAMES[i]);
+    if (then)
+      fact(t, !remove(path), "%s, no array of a dump, is gone", path);
+    else
+      file_write(path, "a", 1, &t->e);
+  }
+}
 
 /* A dump's config.json, put back into flags, makes the same dump: every file to
  * the byte. */
@@ -2880,17 +2890,11 @@ static void sink__dump_again(Test *t) {
              "--place post --all",
              OF_DUMP);
     answers(t, program, words, 0, "");
-    EACH (k, KEPT_BY_A_DUMP) {
-      snprintf(other, sizeof other, SCRATCH "/again/%s", KEPT_BY_A_DUMP[k]);
-      file_write(other, "a", 1, &t->e);
-    }
+    kept_by_a_dump(t, false);
     snprintf(words, sizeof words, "%s/again --force%s", OF_DUMP, flags);
     /* an older dump leaves nothing */
     answers(t, program, words, 0, "");
-    EACH (k, KEPT_BY_A_DUMP) {
-      snprintf(other, sizeof other, SCRATCH "/again/%s", KEPT_BY_A_DUMP[k]);
-      fact(t, !remove(other), "%s, no array of a dump, is gone", other);
-    }
+    kept_by_a_dump(t, true);
     files_list(SCRATCH "/again", &all, &t->e);
     files_list(SCRATCH "/dump", &names, &t->e);
     for (size_t at = 0; at < names.size;

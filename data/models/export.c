@@ -715,9 +715,6 @@ static int export_folder(const Settings *s, const char *model,
     if (file_missing(tokenizer))
       tokenizer = "tokenizer.bin";
   }
-  if (*s->own.tokenizer && !t.tokenizer_hash)
-    fail(e, 2, "--tokenizer: %s was made without a tokenizer. Try: leave it out",
-         model);
   if (t.tokenizer_hash)
     tokenizer = located(beside, tokenizer, &s->data, e);
   for (idx i = 0; i < t.m.count; i++)

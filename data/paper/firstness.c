@@ -25,8 +25,9 @@
  * Where that ended the run (+until, +rise), its end depends on its onset, though
  * the laws take the two to be independent: so at 3 they describe, and test
  * nothing. A run with fewer than 7 of these looks says nothing but at 2.
- * Half-rise: the first of HOLDS looks half way from even to the plateau, which is the mean of the last quarter of
- * the looks; only of a run that went on to 1.9 times its onset or more.
+ * Half-rise: the first of HOLDS looks half way from even to the plateau, which
+ * is the mean of the last quarter of the looks; only of a run that went on to
+ * 1.9 times its onset or more.
  */
 enum { AT_1_5, AT_2, AT_3, AT_HALF, THRESHOLDS };
 static const char *const AT_HEADS[THRESHOLDS] = {

@@ -144,8 +144,8 @@ static void isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n,
 }
 
 /* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both
- * unless a window hides one, in 0..1; and the largest ratio over the blocks of its row's norm to the mean
- * norm of rows other than these two. */
+ * unless a window hides one, in 0..1; and the largest ratio over the blocks of
+ * its row's norm to the mean norm of rows other than these two. */
 typedef struct Isolated {
   int n;                       /* sequences */
   double even;                 /* alpha of even rows behind T */
@@ -385,7 +385,9 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
               "Controls of the same budget, %d of %d keys lost: the row keeps "
               "token 1, or one drawn from %d .. %d\n"
               "(seed %d), in place of itself.\n",
-              t, x->even, t - 1, t, from, to, s->train.seed);
+              t, x->even,
+              s->model.window ? "; a window hides it from some" : "", t - 1, t,
+              from, to, s->train.seed);
 }
 
 /* -----------------------------------------------------------------------------
@@ -691,13 +693,14 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n,
   int *ids = grab((idx)n * (T + 1), sizeof(int), e), *place = NULL, got = 0;
   if (ids) {
     place = ids + (idx)n * T;
-    got = firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 4 * 4;   /* halves of pairs */
+    got = firsts_feed(&f, WAS_FIRST, n, T, ids, e);
   }
   int batch = evaluation_batch(m, n, T, e);
   if (!e->status && got < PROBE_LEAST)
     fail(e, 1,
          "--probe: expected %d held sequences, found %d. Try: a smaller --T, or "
          "a longer text", PROBE_LEAST, got);
+  got = got / 4 * 4;   /* two halves, each of pairs: chapter 3 flips these */
   for (int b = 0; b < got; b++)
     place[b] = 2 + (int)rng_below(&rng, (uint64_t)T - 1);
   if (!e->status && !known_room(k, &m->c, got, e)) {
