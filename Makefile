@@ -1,4 +1,4 @@
-# make            build ./sink: with OpenMP where the compiler has it, else the one plain line
+# make            build ./sink, on every core where OpenMP is    make paper, hf, bench: the companions
 # make run        the main job: three short trainings, one to five minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
@@ -13,7 +13,7 @@
 # make puzzle     functions of Part I to write yourself; N=NAME begins one, make solve tries it
 # make embed      a program that trains and measures from C, built and run
 # make vectors    exact answers for kernels of attention with a sink, in out/vectors: data/check/vectors
-# make clean      removes what make made, and no model
+# make clean      removes what make built; models stay, and the pages of run and report
 CC = cc
 CFLAGS = -O3
 LDLIBS = -lm
@@ -217,7 +217,7 @@ MADE = sink paper hf bench out/vectors-made out/embed out/test out/test-double o
 clean:
 	rm -f $(MADE)
 	rm -rf out/files_float out/files_double out/mutants out/anywhere out/puzzles out/vectors
-	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps what make has not made"
+	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps models and pages"
 
 .PHONY: run tables readme film embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
     vectors puzzle solve test-puzzles stats clean

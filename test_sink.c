@@ -42,8 +42,6 @@ typedef struct Oracle {
   bool (*zero)(const Lab *b, const Tensor *x, double *most);
   bool (*faint)(const Config *c);
   double (*slack)(const Config *c);
-  /* chapter 5 (*): one step of Muon on x; false if x is not Muon's to step */
-  bool (*muon)(Lab *b, const Tensor *x, const Step *s, real *first);
   /* chapter 2, in the order of a forward. (*) heads: called after q, k, v;
    * kind: the functions of sink.c that `row` checks */
   void (*embed)(const struct Slow *s, int id, double *h);
@@ -99,7 +97,7 @@ static const double GRADIENT_BOUND = 1e-6;
 
 /* THE TABLE OF EXPECTED ZEROS. No other tensor has gradient 0.
  *
- *   k*, if v* = 0, and    act through Z alone. Exactly 0 if it is constant: Z = 1,
+ *   k*, if v* = 0, and    act through Z alone. Exactly 0 if Z is constant: Z = 1,
  *   the learned logit     or a clamp that binds no row of this layer
  *   b_K                   adds one number to all scores of a row. 0 to rounding
  *                         under exp if Z scales with s: a sum, a p-norm, a clamp
@@ -243,11 +241,8 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
     most = 1e-6;
   }
   y->zeros += zero;
-  if (zero)
-    fact(t, size <= most * largest, "%s: %g, not 0, %s", x->name, size, b->flags);
-  else
-    fact(t, size > 1e-9 * largest, "%s: %g, nearly 0, not of slow_zero, %s", x->name, size,
-         b->flags);
+  fact(t, zero ? size <= most * largest : size > 1e-9 * largest, "%s: %g, %s, %s",
+       x->name, size, zero ? "not 0" : "nearly 0, not of slow_zero", b->flags);
   for (idx i = 0; i < n; i++) {
     bool out = unreached(b, x, i);
     if (!out)
@@ -368,8 +363,8 @@ static void gradients__every_operation(Test *t) {
     check_gradients(t, &y, &b, 0);
     n++;
   }
-  fact(t, n > 150, "%d operations", n);
-  note(t, "%d operations, clamp %d rows bound, %d not; ", n, y.over, y.under);
+  fact(t, n == 400, "%d operations", n);
+  note(t, "clamp %d rows bound, %d not; ", y.over, y.under);
   fact(t, REAL_EPS > 1e-10 || (y.over > 20 && y.under > 20),
        "the clamp bound %d rows and left %d", y.over, y.under);
   tell_tally(t, &y);
@@ -1069,8 +1064,7 @@ static void attention__against_slow(Test *t) {
     }
     n++;
   }
-  fact(t, n > 150, "%d operations", n);
-  note(t, "%d operations", n);
+  fact(t, n == 400, "%d operations", n);
 }
 
 /* Rows longer than the CHUNK or DEPTH that loops take at a time, with odd ends,
@@ -1139,7 +1133,8 @@ static void variants__resolve(Test *t) {
 /* Fields not given follow from others; p = 1 is the plain sum [E43]. */
 static void config_resolve__fills(Test *t) {
   Config c = config_of(t, "--heads 4 --dim 64 --normalizer pnorm");
-  fact(t, c.head_dim == 16 && c.kv_heads == 4 && c.rotary_dims == 16,
+  fact(t, c.head_dim == 16 && c.kv_heads == 4 && c.rotary_dims == 16
+           && c.vocab == VOCAB_DEFAULT,
        "D %d K %d r %d", c.head_dim, c.kv_heads, c.rotary_dims);
   fact(t, c.normalizer == NORMALIZER_PNORM && c.pnorm == 2,
        "p is %g unless given", c.pnorm);
@@ -1160,9 +1155,8 @@ static void refusal(Test *t, const char *flags, int status, const Error *e,
                     const char *flag) {
   fact(t, status == 2 && e->status == 2, "%s: status %d", flags, status);
   fact(t,
-       status == 0
-           || (strstr(e->text, flag) && strstr(e->text, "Try: ")
-               && !strchr(e->text, '\n')),
+       strstr(e->text, flag) && strstr(e->text, "Try: ")
+           && !strchr(e->text, '\n'),
        "%s: \"%s\"", flags, e->text);
 }
 
@@ -2307,13 +2301,28 @@ static void seams__row_at(Test *t) {
   }
 }
 
+/* Rows made later, from cached keys, are those of a whole forward. */
+static void model_forward__cached(Test *t) {
+  LABS(b, 1, 40, "--pos learned --sink-token 3 --place post",
+       "--pos t5 --extra kv --window 5", "--kernel mlp --kv-heads 1") {
+    int past = config_rows(&b.m.c, 30), n = (past + 10) * 12;
+    real *whole = reals_of(t, n);
+    lab_forward(&b);
+    copy(whole, b.a.nf, n);
+    model_forward(&b.m, &b.a, b.ids, 1, 30);
+    b.a.past = past;
+    model_forward(&b.m, &b.a, b.ids + 30, 1, 10);
+    fact(t, same_numbers(120, whole + past * 12, b.a.nf), "%s", b.flags);
+  }
+}
+
 /* ----------
  * 4.2  Tiles and plain loops */
 
 /* Tiles and plain loops agree in loss, last states, heads' outputs, maps and
- * gradients, relative to an array's largest number; a gradient, to at least
- * 1/1000 of the model's largest, or to all of it in a tensor of one number and
- * in a later paper's c_h, whose terms cancel. */
+ * gradients. The unit is an array's largest number; of a gradient, at least
+ * 1/1000 of the model's largest (b_K: 1/100), all of it in a tensor of one
+ * number and in a later paper's c_h, since their terms cancel. */
 static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
   const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
   LABS(b, B, T, flags)
@@ -2515,31 +2524,34 @@ static void model_forward__one_layer(Test *t) {
 /* ----------
  * 4.4  Threads, and a whole training */
 
+/* A Trainer that steps b's model; the caller frees m1 and m2. */
+static Trainer trainer_on(const Lab *b, double eps, int decay) {
+  idx n = b->m.count;
+  return (Trainer){.m = b->m, .m1 = reals(n), .m2 = reals(n), .s.train = {
+      .lr = 0.01, .beta1 = 0.9, .beta2 = 0.95, .adam_eps = eps, .wd = 0.1,
+      .clip = 1, .decay = decay}};
+}
+
 /* Trains n steps; returns the last loss. */
 static double train(Lab *b, int threads, int n) {
-  double loss = 0;
+  Trainer t = trainer_on(b, 1e-8, DECAY_ALL);
   int before = workers();
-  idx count = b->m.count;
-  const Tensor *bad;
-  real *first = reals(count), *second = reals(count);
   b->a.seen = 1;   /* 14.2: as after a first pass */
   model_init(&b->m, INIT_TORCH, 21);
   for (int step = 1; step <= n; step++) {
     set_workers(threads);   /* pace may have taken some */
-    loss = lab_gradients(b);
-    double clip = fmin(1, 1 / gradient_norm(&b->m, &bad));
-    Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-8, 0.1, step, clip};
-    optimizer_step(&s, count, parameters(&b->m), gradients(&b->m), first, second);
+    trainer_finish(&t, lab_gradients(b), &(Error){0});
   }
   set_workers(before);
-  free(first);
-  free(second);
-  return loss;
+  free(t.m1);
+  free(t.m2);
+  return t.loss;
 }
 
 /* Of three threads that together ran 0.2 s in the last 0.1 s one is dropped.
- * Time before a pass begins does not count. All come back, a second later. Room
- * for one thread is not left. Nor does a thread count that has no task. */
+ * Time before a pass begins does not count. All come back, a second later. An
+ * Acts with room for one thread stays at one. Threads without a task do not count
+ * as missed. */
 static void pace__leaves_a_core(Test *t) {
   int before = workers(), all = set_workers(3) ? 1 : 3;
   Acts a = {.threads = all, .seen = 1}, small = {.threads = 1, .seen = 1};
@@ -2570,8 +2582,6 @@ static void pace__leaves_a_core(Test *t) {
   fact(t, workers() == all, "%d threads after it", workers());
   pace(&small, true);
   fact(t, workers() == 1, "%d threads where there is room for one", workers());
-  int some = free_cores(2);
-  fact(t, some == 1 || some == 2, "%d of two cores", some);
   set_workers(before);
 }
 
@@ -2632,7 +2642,7 @@ static void train__learns_by_heart(Test *t) {
  *
  * An independent model in PyTorch, with autograd's derivatives, wrote
  * data/check/golden/paper.txt. Its 61 configurations cover every compatible pair
- * of rows of two axes. golden.py states the format, and how parameters, tokens
+ * of rows (but geglutanh) of two axes. golden.py states the format, and how parameters, tokens
  * and directions follow from a configuration's number. golden.txt has the rows
  * of later papers and published models (test_rows.c). */
 
@@ -2724,33 +2734,19 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
 
 /* Takes golden.py's steps; grads [count] becomes the first gradient. */
 static void golden_steps(Lab *b, const char *decay, real *grads) {
-  const Tensor *bad;
-  idx n = b->m.count;
-  bool all = !strcmp(decay, "all"), muon = !strcmp(decay, "muon");
-  real *first = reals(n), *second = reals(n);
-  for (int step = 1; step <= (muon ? 5 : 2); step++) {
+  bool muon = !strcmp(decay, "muon");
+  Trainer t = trainer_on(b, 1e-3, strcmp(decay, "all") ? DECAY_MATRICES : DECAY_ALL);
+  if (muon)
+    t.scratch = reals(b->m.seams.step_room(&b->m, NULL));
+  for (int step = 0; step < (muon ? 5 : 2); step++) {
     lab_gradients(b);
-    if (step == 1)
-      copy(grads, gradients(&b->m), n);
-    double norm = gradient_norm(&b->m, &bad);
-    for (int j = 0; j < b->m.n_tensors; j++) {
-      const Tensor *x = tensor_at(&b->m, j);
-      idx at = tensor_d(&b->m, x) - gradients(&b->m);
-      Step s = {OPTIMIZER_ADAMW,
-                0.01,
-                0.9,
-                0.95,
-                1e-3,
-                all || x->matrix ? 0.1 : 0,
-                step,
-                norm > 1 ? 1 / (norm + 1e-6) : 1};
-      if (!muon || !b->oracle->muon(b, x, &s, first + at))
-        optimizer_step(&s, tensor_size(x), tensor_w(&b->m, x), tensor_d(&b->m, x),
-                       first + at, second + at);
-    }
+    if (!step)
+      copy(grads, gradients(&b->m), b->m.count);
+    trainer_finish(&t, 0, &(Error){0});
   }
-  free(first);
-  free(second);
+  free(t.m1);
+  free(t.m2);
+  free(t.scratch);
 }
 
 /* A tensor's line: its gradient's length and, along a direction, the gradient
@@ -3039,6 +3035,7 @@ static void sinks__entropy_and_mass(Test *t) {
       {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1, 16},
       {"--pos none --sim sigmoid --normalizer one", 1, 0.5, 16},
       {"--pos none --sim elu --normalizer one", 1, 1, 16},
+      {"--pos none --extra zero", 0, 1, 16},
       {"--pos none --context 300 --window 99", 0, 1, CHUNK + 9}};   /* two pieces */
   EACH(r, ROWS)
     LABS(b, 2, ROWS[r].T, ROWS[r].flags) {
@@ -3046,28 +3043,15 @@ static void sinks__entropy_and_mass(Test *t) {
       forget_queries(&b);
       const Sinks *s = lab_measure(t, &b, 0.3, 0.2, 0.4, METRIC_REAL);
       for (int i = 1; i <= b.T; i++) {
-        double seen = b.T > 99 ? fmin(i, 99) : i;
-        mass += ROWS[r].factor * pow(i, ROWS[r].power) / b.T;
-        entropy += log(seen) / b.T;
+        double seen = b.T > 99 ? fmin(i, 99) : i, all = seen + (b.m.c.extra > 0);
+        mass += ROWS[r].factor * pow(i, ROWS[r].power) * seen / all / b.T;
+        entropy += log(all) / b.T;
       }
       for (int h = 0; h < 4; h++) {
-        within(t, s->mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s",
-               b.flags);
-        within(t, s->entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s",
-               b.flags);
+        within(t, s->mass[h] / mass, 1, 64 * REAL_EPS, "mass, %s", b.flags);
+        within(t, s->entropy[h], entropy, 64 * REAL_EPS, "entropy, %s", b.flags);
       }
     }
-  LABS(b, 2, 16, "--pos none --extra zero") {
-    double mass = 0, entropy = 0;
-    forget_queries(&b);
-    const Sinks *s = lab_measure(t, &b, 0.3, 0.2, 0.4, METRIC_REAL);
-    for (int i = 1; i <= 16; i++) {
-      mass += i / (i + 1.0) / 16;
-      entropy += log(i + 1) / 16;
-    }
-    within(t, s->mass[0] / mass, 1, 64 * REAL_EPS, "mass with *");
-    within(t, s->entropy[0], entropy, 64 * REAL_EPS, "entropy with *");
-  }
   LABS(b, 1, 4, ATTRACTOR) {
     attract(&b);
     for (int i = 0; i < 4; i++)
@@ -3119,6 +3103,8 @@ static void norm_ratio__by_hand(Test *t) {
     within(t, sinks_ratio(s), 7, 0, "largest ratio over the blocks");
     s->hnorm[12] = 20;
     within(t, sinks_ratio(s), 10, 0, "of the last block");
+    memset(s->hnorm, 0, 18 * sizeof *s->hnorm);
+    fact(t, isnan(sinks_ratio(s)), "no ratio");
   }
 }
 
@@ -3347,10 +3333,13 @@ static void sinks__in_parts(Test *t) {
     sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, METRIC_REAL, e);
     sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1,
                   METRIC_REAL, e);
-    fact(t,
-         sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, e)
-             == 1,
-         "three sequences at once, with room for two");
+    for (int k = 0; k < 3; k++) {   /* room for two; Acts for one; for 11 tokens */
+      Acts a = b.a;
+      a.B -= 2 * (k == 1);
+      a.T -= k == 2;
+      fact(t, sinks_measure(&parts, &b.m, &a, b.ids, b.targets, k ? 2 : 3,
+                            METRIC_REAL, fresh(t)) == 1, "no room, %d", k);
+    }
     sinks_finish(&parts);
     fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
     for (idx i = 0; i < whole->n_sums; i++)
@@ -3394,7 +3383,7 @@ static void sinks__not_finite(Test *t) {
       int status = sinks_measure(&s, &b.m, &b.a, b.ids, b.targets, 2, METRIC_REAL,
                                  &t->e);
       fact(t,
-           status == 1
+           status == 1 && (r || isnan(s.over[0]))
                && !strncmp(t->e.text, ROWS[r].said, strlen(ROWS[r].said))
                && strstr(t->e.text, "found NaN or infinity. Try: "),
            "%s: %s", x->name, t->e.text);
@@ -3489,10 +3478,13 @@ static void checks__can_fail(Test *t) {
   }
 }
 
-static void check_one_wrong(Page *p) {   /* the last block differs */
-  Toy *y = toy(p, RANDOM, ""), *z = toy(p, RANDOM, "");
+static void check_three_wrong(Page *p) {   /* the last block: a state, an A_ti */
+  Toy *y = toy(p, REPEATED, "--pos none"), *z = toy(p, REPEATED, "--pos none");
   y->a.layer[2].s2[0] = 9;
-  holds(p, "states", toy_spread(y, 1, 1, z), APART);
+  holds(p, "states", toy_spread(y, 1, y->T, z), APART);
+  y->a.probe[2].metric[287] = 9;   /* [2,12,12]: the last */
+  holds(p, "weights", greatest(y, A_ti), 1);
+  holds(p, "alpha", alpha(y, 12), 1);
 }
 
 static void check_no_toy(Page *p) {   /* key heads do not divide the heads */
@@ -3506,13 +3498,13 @@ static void check_no_toy(Page *p) {   /* key heads do not divide the heads */
  * made, with its own error. */
 static void checks__status(Test *t) {
   static const Check OURS[] = {
-    {"one-wrong", "A heading\n A sentence.", check_one_wrong},
+    {"wrong", "A heading\n A sentence.", check_three_wrong},
     {"no-toy", "A heading\n A sentence.", check_no_toy}, {0}};
   FILE *out = tmpfile();
   if (!out)
     exit(1);
-  fact(t, checks_run(OURS, "sink", "one-wrong", out, fresh(t)) == 1, "status %d", t->e.status);
-  fact(t, strstr(t->e.text, "WRONG lines, found 1. Try: sink check | grep -B1 "),
+  fact(t, checks_run(OURS, "sink", "wrong", out, fresh(t)) == 1, "status %d", t->e.status);
+  fact(t, strstr(t->e.text, "WRONG lines, found 3. Try: sink check | grep -B1 "),
        "%s", t->e.text);
   fact(t, checks_run(OURS, "sink", "no-toy", out, fresh(t)) == 2, "status %d", t->e.status);
   fact(t, strstr(t->e.text, "--kv-heads"), "%s", t->e.text);
@@ -3540,7 +3532,7 @@ static void frame__verdicts(Test *t) {
   EACH(i, ROWS)
     fact(t, !strcmp(verdict(&ROWS[i].of), ROWS[i].is), "row %d: %s", i,
          ROWS[i].is);
-  fact(t, isnan(smaller(1, NAN)), "the smaller");
+  fact(t, isnan(smaller(1, NAN)) && isnan(smaller(NAN, 1)), "the smaller");
   for (int i = 0; i < 3; i++) {
     const real x[] = {1, 3, 2};
     const double slow[] = {1, 3, 2};
@@ -3560,7 +3552,8 @@ static const TestEntry TESTS[] = {
     RUNS(gradients__tiles), RUNS(gradients__at_zero), RUNS(gradients__accumulate),
     RUNS(gradients__frozen_dims), RUNS(model_backward__nan_is_seen),
     RUNS(model_forward__against_slow), RUNS(attention__against_slow),
-    RUNS(model_forward__wide), RUNS(variants__resolve), RUNS(config_resolve__fills),
+    RUNS(model_forward__wide), RUNS(model_forward__cached), RUNS(variants__resolve),
+    RUNS(config_resolve__fills),
     RUNS(config_resolve__refuses), RUNS(config_resolve__near_misses),
     RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant),
     RUNS(model_create__counts), RUNS(model_create__table), RUNS(model_create__layout),

@@ -246,7 +246,7 @@ typedef struct Lab {
   Model m;
   Acts a;
   int B, T;
-  int *ids, *targets;      /* [B,T]; the vocabulary's last id is never fed */
+  int *ids, *targets;      /* [B,T]; lab_draw never feeds the last id */
   const char *flags;       /* after BASE */
   int n;                   /* of those that LABS goes through, from 1 */
   Probe *probe;            /* [L], once lab_maps has asked for maps */

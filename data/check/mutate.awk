@@ -35,6 +35,7 @@ BEGIN {
     SKIP["->threads|worker"]                 # any share of the work has the same bits
     SKIP["enum \\{|(CHANNELS|SLICE|PIECES)"]              # where work is cut: the same results
     SKIP["\"[^\"]*\", *\"[^\"]*\""]          # the table of variants: text
+    SKIP["->product\\(|seams\\.(embed|tables|block|block_backward|logits_backward)\\("] # of companions
     # Mutations that change no result, by a part of their line as it is printed, and why.
     EQUAL["-> if (distance <= 0)"] = "distance 0 has bucket 0"
     EQUAL["-> if (distance <= 16)"] = "16 is where the logarithm begins"
@@ -57,7 +58,7 @@ BEGIN {
         code = code c
     }
     was_inside = inside == "*" ? "*" : ""
-    if (before ~ /^( \* |\/\* )=+$/ && $0 ~ /^ \* [0-9]+  /) chapter = $2
+    if ((before ~ /^( \* |\/\* )=+$/ && $0 ~ /^ \* [0-9]+  /) || $0 ~ /^ \* 1  Config/) chapter = $2
     before = $0
     whole = ended                                     # does a statement begin on this line?
     if (code ~ /[^ ]/) ended = code ~ /[;{}] *$/

@@ -617,22 +617,13 @@ static double rows_slack(const Config *c) {
   return c->sim == SIM_SOFTPICK ? 20 : 1;
 }
 
-/* A step by Muon; false where it does not take the tensor. */
-static bool rows_muon(Lab *b, const Tensor *x, const Step *s, real *first) {
-  static real scratch[1 << 12];
-  if (!muon_room(&b->m, x))
-    return false;
-  muon_step(s, model_tensor(&b->m, x->name), first, scratch);
-  return true;
-}
-
 static const RowKind *rows_kind(const Config *c) {
   const RowKind *later = later_row(c);
   return later ? later : &PAPER_ROW;
 }
 
 static const Oracle ALL_ROWS = {
-  rows_zero, rows_faint, rows_slack, rows_muon, rows_embed, rows_norm,
+  rows_zero, rows_faint, rows_slack, rows_embed, rows_norm,
   rows_heads, rows_rotate, rows_sees, rows_score, rows_row, rows_kind,
   slow_value, rows_leave, rows_block, rows_logits};
 
