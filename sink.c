@@ -277,10 +277,12 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *
  * The paper's model (section 4: L = 10, C = 768, H = 8, D = 96, F = 1536) has
  * some 60 million parameters besides the embeddings. Sink_1 and loss below are
- * the paper's for it; a smaller model does not reproduce them.
+ * the paper's for it; a smaller model does not reproduce them. This is a choice:
+ * data/paper/experiments.txt has every row of the tables.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
- *   "* 74.12 / 0.00"    Sink_*, of * or of x*, then Sink_1
+ *   "* 74.12 / 0.00"    Sink_*, of * or of x*, then Sink_1; of some biases
+ *                       Sink_* is lost
  *   "-"                 the training failed
  *   ""                  not printed, or lost in our copy (Tables 5, 13)
  *
@@ -748,9 +750,10 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   xn_c = (x_c - mu) / sigma       sigma = sqrt(mean_c (x_c - mu)^2 + eps)
  *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
- * The paper's LN is an RMSNorm whose gain starts at 1, with eps = 1e-5. A norm
- * discards the length of a row: the massive h_1 of section 3.1 becomes as long
- * as the others but stays in a few channels, so its key has another direction.
+ * The paper's LN is an RMSNorm; in the authors' code its gain starts at 1, and
+ * eps = 1e-5. A norm discards the length of a row: the massive h_1 of section
+ * 3.1 becomes as long as the others but stays in a few channels, so its key has
+ * another direction.
  *
  * Backward. As y_c = g_c xn_c + b_c, dxn_c = g_c dy_c. With v = mean_k
  * (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
@@ -1986,7 +1989,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 }
 
 /* ==========
- * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
+ * 5  Loss, AdamW, schedule   sections 1, 2, 4, 6; [E1]
  *
  * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that row t sees)
  * over the scored targets of a batch. (The paper prints the sum of log p,
@@ -2012,7 +2015,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's
  * loss is a double. A NaN logit makes the loss NaN, which ends a training.
- * Equal logits have loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432,
+ * Equal logits have loss ln V: 7.62 for V = 2048, 10.83 for the authors' 50432,
  * whose model ends at 3.73. A row takes C V multiplications, twice that
  * backward. */
 
