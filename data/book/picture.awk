@@ -27,7 +27,7 @@ BEGIN {
     next
 }
 on && /^<\/svg>/ {
-    for (rest = $0; match(rest, /<span>/); rest = substr(rest, RSTART + 6)) {
+    for (rest = $0; match(rest, /<span>/); rest = substr(rest, 7)) {
         rest = substr(rest, RSTART)
         mark = substr(rest, 1, index(rest, "</svg>") - 1)
         name = substr(rest, index(rest, "</svg>") + 7)

@@ -106,7 +106,7 @@ static void norm_backward__differences(Test *t) {
   }
 }
 
-/* x = (3, 4), g = 1: r = sqrt(2)/5 and n n^T / 2 = (9, 12; 12, 16) / 25. */
+/* x = (3, 4), g = 1: 1/sigma = sqrt(2)/5, and xn xn^T / 2 = (9, 12; 12, 16) / 25. */
 static void norm_backward__by_hand(Test *t) {
   NormLab s;
   norm_lab(&s, 2, false, 0);
@@ -615,8 +615,7 @@ static void loss__differences(Test *t) {
   gradients_hold(t, FLAGS, NULL);
 }
 
-/* Logits of 0 know nothing: the loss is ln V, V = 11, and dy = 1/V - 1[target]
- * of each. */
+/* Logits of 0 know nothing: the loss is ln V, V = 11. */
 static void loss__by_hand(Test *t) {
   LABS (b, 1, 5, "", "--prefix 3", "--sink-token") {
     lab_fill(&b, "wcls", 0);

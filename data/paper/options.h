@@ -198,7 +198,7 @@ enum { LOOKS = 1024 };
          "how the text begins: at most 511 bytes"), \
   WHOLE("seed", GENERATE, train.seed, "0", 0, INT32_MAX, \
         "of random numbers"), \
-  WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7, "tokens [100]"), \
+  WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7, "tokens [100], of a grammar documents [1]"), \
   REAL("temperature", GENERATE, temperature, "0.8", 0, 100, \
        "0 takes the likeliest"), \
   WHOLE("top-k", GENERATE, top_k, "0", 1, 1.6e7, \

@@ -128,9 +128,10 @@ static idx nearest_run(const double *x, idx n, idx N, double sum) {
   return best;
 }
 
-/* The N of a set but SET_SPREAD into d->first, as 1; by [n]: the ordinary ids,
- * of a text of `total` tokens. The x of a set's ids sum to its share of the
- * text, or with SET_Q to the logarithm of its q times its size. */
+/* Writes 1 into d->first for each of the N ids of a set; SET_SPREAD is
+ * first_set's own. by [n] holds the ordinary ids, the commonest first, of a text
+ * of `total` tokens. x is an id's share of the text, or with SET_Q the logarithm
+ * of P(first | id): N of them then sum to N log q. */
 static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n,
                             double total, int T, const char *what, Error *e) {
   idx have = n, from = 0, half = f->wide ? f->N / 2 : f->N;
@@ -190,7 +191,7 @@ static int first_set(Data *d, const FirstSet *f, const Ids *from, int T,
     qsort(by, (size_t)n, sizeof *by, by_often);
     first_set_choose(d, f, by, n, (double)from->size, T, what, e);
   }
-  /* whole numbers, which first_draw draws exactly */
+  /* whole numbers: below a sum of 2^53 first_draw's subtractions are exact */
   for (int v = 0; v < d->vocab && f->power > 0 && !e->status; v++)
     if (d->first[v] > 0)
       d->first[v] = floor(1e3 * pow(often[v], f->power) + 0.5);
@@ -228,9 +229,10 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
   const bool read = first_set_read(&set, drew);
   const bool known = text || (read && set.N <= all);
   if ((other && T) || (!other && !known))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or for a "
-                "model other or natural; X of N^X at most 2, of N:qX 1, P of "
-                "N:P%% 100. Try: --first-tokens 16", what, all);
+    return fail(e, 2, "--first-tokens %s: expected N, N^X, N:SET, N^X:SET (N 1 "
+                "to %lld, X at most 2, SET absent, common, q0.5, q0.5wide or "
+                "10%%), text, or for a model other or natural. Try: "
+                "--first-tokens 16", what, all);
   if (counted && !T && !kept && (!text || !from->size))
     return fail(e, 2, "--first-tokens %s: only for the text of a training. "
                 "Try: other, natural, or that training's own", what);

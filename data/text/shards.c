@@ -92,7 +92,7 @@ static const char *shard_other(const unsigned char *bytes, size_t n) {
   }
   if (64 * low < n || plain == n / 2)
     return "a text";
-  if (lower && !upper)
+  if (n >= 4 && lower && !upper)   /* of one id there is no upper half */
     return "wider ones and no header";
   return NULL;
 }

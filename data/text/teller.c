@@ -41,8 +41,8 @@
  *   \n  \t                 a new line, a tab
  *   \[ \| \/ \# \\ ..      the mark itself
  *
- * A remembered choice is drawn up to eight times, while another variable holds
- * the same text. All its forms are told from the same random numbers: what they
+ * A remembered choice is drawn up to eight times, while a variable that was
+ * remembered before it holds the same text. All its forms are told from the same random numbers: what they
  * share is the same, unless a rule remembers two things inside: what an earlier
  * form remembers may redraw one in a later form.
  * Blanks: one at a time, none at either end of a
@@ -176,9 +176,11 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
-  p->article = s->p[0] == 'a' && s->p[1] == ' ';
-  if (p->article)
-    s->p += 2;
+  p->article = s->p[0] == 'a' && strchr(" \v", s->p[1]);
+  if (p->article) {
+    s->p++;
+    scan_blanks(s);
+  }
   int times = scan_number(s);
   p->low = p->high = times < 0 ? 1 : times;
   if (times >= 0 && scan_take(s, '-'))
@@ -473,6 +475,7 @@ static size_t tell_operation(Telling *t, const Node *p) {
  * returns where there. */
 static size_t tell_forms(Telling *t, const Node *p) {
   size_t from = t->out->size, floor = t->floor, at = 0;
+  const size_t before = t->memory.size;
   bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
     const Rng start = t->rng;
@@ -495,7 +498,8 @@ static size_t tell_forms(Telling *t, const Node *p) {
     held = false;
     const char *m = (const char *)t->memory.at;
     for (int i = 0; i < t->g->symbol_count && !held; i++)
-      held = t->values[i] && p->variable != t->g->symbols + i &&
+      held = t->values[i] && t->values[i] < before &&
+             p->variable != t->g->symbols + i &&
              !strcmp(m + t->values[i], m + at);
   }
   return at;

@@ -111,8 +111,7 @@ static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n,
     }
 }
 
-/* Adds the pairs of word k, or with sign -1 takes them away; of what only
- * begins words, 0 times. */
+/* Adds the pairs of word k, or with sign -1 takes them away. */
 static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
   const Pair *word = &r->nodes.at[k];
   for (const int32_t *s = r->symbols.at + word->last; s[1] >= 0; s++) {
@@ -174,7 +173,8 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n,
   if (!tokenizer_begin(t, vocab, e))
     bpe_words(&r, text, n, e);
   for (size_t k = 0; k < r.nodes.size && !e->status; k++)
-    word_count(&r, k, 1, e);
+    if (r.nodes.at[k].count)   /* else it only begins words */
+      word_count(&r, k, 1, e);
   while (!e->status && t->vocab < vocab) {
     const Pair *best = bpe_best(&r);
     if (!best)
