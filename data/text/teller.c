@@ -42,9 +42,9 @@
  *   \[ \| \/ \# \\ ..      the mark itself
  *
  * A remembered choice is drawn up to eight times, while a variable that was
- * remembered before it holds the same text. All its forms are told from the same random numbers: what they
- * share is the same, unless a rule remembers two things inside: what an earlier
- * form remembers may redraw one in a later form.
+ * remembered before it holds the same text. All its forms are told from the same
+ * random numbers: what they share is the same, unless a rule remembers two things
+ * inside: what an earlier form remembers may redraw one in a later form.
  * Blanks: one at a time, none at either end of a
  * line or, as written, of an alternative, and none before a { } or a reference
  * that begins with , . ; : ! ? (within a text such a blank stays). */
