@@ -1318,9 +1318,9 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   token_table(h, map, &o->c, T, title);
 }
 
-/* The maps of alpha, and of two heads. */
+/* Side by side the maps of alpha, and of two heads. */
 static void page_maps(Html *h, const Outcome *o, double eps) {
-  char text[600];
+  char text[400];
   const Sinks *s = &o->s;
   const int first = config_column_first(&o->c);
   ramp_legend(h);
@@ -1337,18 +1337,23 @@ static void page_maps(Html *h, const Outcome *o, double eps) {
     cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L,
                            s->H, true, text, s});
   }
-  for (int k = 0; k < 2; k++)
-    if (o->map && o->map[k].T)
-      token_map(h, o, k, eps);
   snprintf(text, sizeof text,
-           "Above: alpha of each head, the mean over %d sequences of %d "
-           "tokens; even rows give %.3f. Below: the raw weight of each query "
-           "(down) on each key (across), at the start of one sequence, and "
-           "beside a row what it sums to%s, 0 to 1; a dot is a blank. A "
-           "sink is a dark column, of alpha above %g. The paper's Figures "
-           "19 to 24.",
-           s->n, s->T, o->even, o->c.extra ? " without *" : "", eps);
+           "alpha of each head, the mean over %d sequences of %d tokens; even "
+           "rows give %.3f. The paper's Figures 19 to 24.",
+           s->n, s->T, o->even);
   figure_end(h, text);
+  snprintf(text, sizeof text,
+           "The raw weight of each query (down) on each key (across), at the "
+           "start of one sequence, and beside a row what it sums to%s, 0 to 1; "
+           "a dot is a blank. A sink is a dark column, of alpha above %g.",
+           o->c.extra ? " without *" : "", eps);
+  for (int k = 0; k < 2; k++) {
+    if (!o->map || !o->map[k].T)
+      continue;
+    say(h, "<figure>");
+    token_map(h, o, k, eps);
+    figure_end(h, k ? "" : text);
+  }
   say(h, "</div>\n");
 }
 
@@ -1503,10 +1508,10 @@ static void page_facts(Html *h, const Settings *s, const char *verb,
 }
 
 /* What a sink is, and what came out. */
-static void page_lead(Html *h, const char *verb, const char *verdict) {
+static void page_lead(Html *h, bool trained, const char *verdict) {
   say(h, "<p class=\"lead\">An attention sink is a token on which heads put "
          "much of their weight though it means little, most often the first. ");
-  if (!strcmp(verb, "train"))
+  if (trained)
     say(h, "This page shows how much of one a model had while it was "
            "trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
@@ -1547,7 +1552,7 @@ static int report_write(const char *path, const char *verb, const Settings *s,
     element(&h, "h1", "Attention sinks: a training");
   else
     element(&h, "h1", "Attention sinks of a model");
-  page_lead(&h, verb, verdict);
+  page_lead(&h, o->p.looks || *verdict, verdict);
   if (o->s.n)
     page_table(&h, o, s);
   if (table)
