@@ -3287,7 +3287,7 @@ static void report_write__maps(Test *t) {
     r.s.train.steps = f;
     if (!report_made(t, &r, o))
       return;
-    char *page = page_sound(t, SCRATCH "/p.html", 4);
+    char *page = page_sound(t, SCRATCH "/p.html", 6);
     fact(t,
          strstr(page, "x &lt; y &amp; z? ") &&
              !strstr(page, " at rate ") == !f && strstr(page, "a&lt;b") &&
@@ -3303,7 +3303,7 @@ static void report_write__maps(Test *t) {
       o->map[k].S -= 8;
     }
     report_write(SCRATCH "/p.html", "train", &r.s, o, NULL, "", fresh(t));
-    page_sound(t, SCRATCH "/p.html", 4);
+    page_sound(t, SCRATCH "/p.html", 6);
     sinks_free(&o->s);
     free(o->map);
     free(o);
@@ -3898,7 +3898,7 @@ static void ablation_told(Test *t) {
               "--json " SCRATCH "/r.json --report " SCRATCH "/e.html"
               OF_GRAMMAR);
   const char *told = strstr(out, "Ablation of token 1: its value");
-  char *page = page_sound(t, SCRATCH "/e.html", 4);
+  char *page = page_sound(t, SCRATCH "/e.html", 6);
   has_part(t, page, "paper eval " SCRATCH "/m.ckpt --T 12 --n 9");
   char *json = text_in(t, SCRATCH "/r.json");
   fact(t, told != NULL, "%s", out);
@@ -3928,7 +3928,7 @@ static void sink__report(Test *t) {
     return;
   said(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " LOG_CSV
           " --out " SCRATCH "/m.ckpt" SMALL_RUN);
-  char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
+  char *page = page_sound(t, SCRATCH "/m.ckpt.html", 9);
   has_part(t, page,
            "<code>./paper train --quiet --steps 9 --log-every 2 --T 12 "
            "--log %s" LOG_CSV "%s", quote, quote);
