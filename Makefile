@@ -24,14 +24,13 @@ SINK = sink.c sink.h data/later/later.[ch] data/text/*.c data/paper/options.h da
 PAGES = data/paper/pages.c data/paper/drawn.c data/paper/known.c data/paper/signs.c data/paper/film.c data/paper/run.c
 TESTED = test_sink.c $(SINK)
 
-# Does this compiler have OpenMP?
-OPENMP := $(shell o=$$(mktemp) && printf '\043include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n' \
-    | $(CC) -fopenmp -x c - -o $$o 2>/dev/null && echo -fopenmp; rm -f $$o)
-CORES = $(if $(OPENMP),every core,no OpenMP here: one core)
+# -fopenmp if this compiler, with these flags, has OpenMP. The shell asks, as BSD's make has no $(shell).
+OPENMP = `o=$$(mktemp) && printf '\043include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n' \
+    | $(CC) $(CFLAGS) -fopenmp -x c - -x none -o "$$o" $(LDLIBS) 2>/dev/null && echo -fopenmp; rm -f "$$o"`
 
 sink: sink.c sink.h
-	@echo "$(CC) $(CFLAGS) $(OPENMP) sink.c -o sink $(LDLIBS)    ($(CORES))"
-	@$(CC) $(CFLAGS) $(OPENMP) sink.c -o sink $(LDLIBS)
+	@o=$(OPENMP); n="every core"; [ "$$o" ] || n="no OpenMP here: one core"; \
+	echo "$(CC) $(CFLAGS) $$o sink.c -o sink $(LDLIBS)    ($$n)"; $(CC) $(CFLAGS) $$o sink.c -o sink $(LDLIBS)
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
 hf: data/models/*.[ch] $(PAGES) $(SINK)
@@ -60,7 +59,7 @@ out:
 
 # The tests, in double precision, the oracle, and in float: the mathematics of sink.c, the program
 # and its text, paper.c, hf.c. With OpenMP where the compiler has it, for the tests of threads.
-TEST = $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
+TEST = @echo $@; $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
 CHECK = data/check/harness.c data/check/golden.c data/check/programs.c $(TESTED)
 out/test: $(CHECK) | out
 	$(TEST) $(OPENMP) test_sink.c $(LDLIBS)

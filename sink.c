@@ -229,7 +229,7 @@ int worker(void);
 int workers(void);
 int set_workers(int n);
 /* Sets a pass's threads by how busy the machine is (14.2). */
-static void pace(Acts *a, bool begins);
+static void pace(Acts *a, bool begins, idx tasks);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
@@ -1934,7 +1934,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* The embedding. Leaves the stream a->h = H^0 [B,N,C]. Returns N. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_rows(&m->c, a, T);
-  pace(a, true);   /* this pass's threads */
+  pace(a, true, 0);   /* this pass's threads */
   /* b_h(i-j): T5's may have changed since the last forward */
   if (!a->past)
     biases_tabulate(m, a);
@@ -6749,12 +6749,14 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
  * wait for the thread without a core. A pass that misses 20 ms of CPU time, 0.3
  * of a core forgiven, drops one thread; a second later it tries all again. An
  * Acts's first pass takes the free cores alone, since a short run ends before
- * anything is measured. With `begins` nothing was missed since the last call. */
-static void pace(Acts *a, bool begins) {
+ * anything is measured. Of n threads only as many as there are tasks are asked
+ * for. With `begins` nothing was missed since the last call. */
+static void pace(Acts *a, bool begins, idx tasks) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = (int)at_most(n, a->threads);
   if (!begins && a->seen > 0)   /* nothing is lost before the first call */
-    a->lost = fmax(0, a->lost + (n - 0.3) * (now - a->seen) - (cpu - a->cpu));
+    a->lost = fmax(0, a->lost + ((double)at_most(n, tasks) - 0.3)
+                   * (now - a->seen) - (cpu - a->cpu));
   if (a->seen == 0)
     next = free_cores(next);
   else if (n > 1 && a->lost > 0.02)
@@ -6773,8 +6775,7 @@ static void pace(Acts *a, bool begins) {
 /* attention_forward (3.7): R rows of q and o, past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  /* a file may keep threads waiting, and those without a task sleep */
-  pace(a, m->seams.begin || B * K < workers());
+  pace(a, m->seams.begin, B * K);   /* a file may keep threads waiting */
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -6859,7 +6860,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
 /* attention_backward (3.7). A task owns its key head's dk and dv. */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, of_k = K * D;
-  pace(a, B * K < workers());
+  pace(a, false, B * K);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);

@@ -503,6 +503,7 @@ static const char *const TABLES_REFUSED[][2] = {
   {RULE "row d r --dim 8 +valud\n", "valid, found '+valud'"},
   {RULE "row d r --dim 8 +until\n", "+onset beside +until or +rise, found 'd'"},
   {RULE "row d r --dim 8 +onset +dense\n", "without +dense and +valid"},
+  {RULE "corpus x x.grammar times\n", "times N, N from 1 to 99, found ''"},
   {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
   {RULE "row a r\n", "flags once"},
   {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},

@@ -2335,7 +2335,7 @@ static bool wire_next(Wire *w, Field *f) {
 static int damage(const Making *m, const char *of, Error *e) {
   return fail(e, 1,
               "%s: expected a tokenizer of %s, found another file or a damaged "
-              "one. Try: the model's tokenizer.json",
+              "one. Try: another copy of it, or the model's tokenizer.json",
               m->name, of);
 }
 

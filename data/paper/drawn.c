@@ -1152,8 +1152,8 @@ static void line_name(char name[64], const Outcome *o, bool columns,
              star ? column_name(&o->c) : "token 1");
 }
 
-/* The charts from .. to - 1, with a line for each of the first three models,
- * and one for its column *. */
+/* The charts from .. to - 1, with a line for the model, and one for its
+ * column *. */
 static void page_charts(Html *h, const Outcome *o, int from, int to) {
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
   say(h, "<div class=\"grid\">\n");

@@ -321,12 +321,13 @@ static int read_corpus(Reading *r) {
       return wrong(r, "a new corpus", c->name);
   if (*hash)
     word = next_word(r);
-  if (*word && strcmp(word, "times"))
+  if (!*word)
+    return 0;
+  if (strcmp(word, "times"))
     return wrong(r, "times N", word);
-  if (*word)
-    word = next_word(r);
-  if (*word && (!is_number(word, &times) || times < 1 || times > 99 ||
-                times > floor(times) || *r->at))
+  word = next_word(r);
+  if (!is_number(word, &times) || times < 1 || times > 99 ||
+      times > floor(times) || *r->at)
     return wrong(r, "times N, N from 1 to 99", word);
   c->times = (int)times;
   return 0;

@@ -241,8 +241,10 @@ enum { LOOKS = 1024 };
   {"extra-logit", "with --extra logit", m->extra == EXTRA_LOGIT}, \
   {"init", "without --start", !s->start[0]}, \
   {"qk-whole", "with --qk-norm", m->qk_norm}, \
-  {"sim kernel normalizer scale extra save-every", \
+  {"sim kernel normalizer scale extra", \
    "with train, as film has its own rows", strcmp(s->verb, "film")}, \
+  {"save-every", "with train or run, as film keeps no checkpoint", \
+   strcmp(s->verb, "film")}, \
   {"norm-eps", "with --qk-norm or --head-norm, or without --norm dyt", \
    m->norm != NORM_DYT || m->qk_norm || m->head_norm}, \
   {"fix-token", "at 1, the start of the text", \

@@ -25,13 +25,16 @@ static int train_paged(Settings *s, Error *e) {
     snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
   train_some(s, &w.t, &w.o, e);
   take_divergence(w.o.ended, &w.t, e);   /* no error yet */
-  if (!w.o.ended[0] && s->report[0] && !e->status) {
+  /* a finished run that is resumed has no looks: its page stays */
+  const bool page = s->report[0] && (w.o.ended[0] || w.o.p.looks ||
+                                     !s->resume || file_missing(s->report));
+  if (!w.o.ended[0] && page && !e->status) {
     Settings seen = w.t.s;
     seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
     if (!outcome_measure(&w.o, &w.t, &seen, e))
       outcome_heads(&w.o, &w.t, &seen, e);
   }
-  if (!e->status && s->report[0])
+  if (!e->status && page)
     report_write(s->report, "train", &w.t.s, &w.o, NULL, w.o.ended, e);
   if (!e->status && s->report[0] && !s->quiet)
     fprintf(stderr, "The page: %s\n", s->report);
