@@ -277,8 +277,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *
  * The paper's model (section 4: L = 10, C = 768, H = 8, D = 96, F = 1536) has
  * some 60 million parameters besides the embeddings. Sink_1 and loss below are
- * the paper's for it; a smaller model does not reproduce them. This is a choice:
- * data/paper/experiments.txt has every row of the tables.
+ * the paper's for it; a smaller model does not reproduce them. This table is a
+ * selection; data/paper/experiments.txt has the paper's tables.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, of * or of x*, then Sink_1; of some biases
@@ -944,7 +944,7 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *
  *   relative   bucket(i-j): the bucket's number, fixed, as in their code (F3)
  *   t5         rel[bucket(i-j), h], learned, shared by all blocks
- *   alibi      -(i-j) 2^(-8h/H), h = 1..H; (7) has 2^(3 - log2 H) for 8/H
+ *   alibi      -(i-j) 2^(-8h/H), h = 1..H (equation 7: 8/H as 2^(3 - log2 H))
  *
  * The bias of `relative` grows with the distance, so it favours the farthest
  * key: with all <q, k> equal and T = 64 it alone gives every head
@@ -2135,8 +2135,8 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * alpha^2 lr dL/dU (equations 32 to 35). AdamW's m and sqrt(v) for W are alpha
  * times U's, so with eps / alpha their ratio is the same. Without clipping, U
  * then moves as if trained itself, from alpha W_0 at the rate alpha lr; with
- * wd / alpha its decay is lr wd as before (36 to 42). The scale of Table 14 left
- * is such an alpha of W_O.
+ * wd / alpha its decay is lr wd as before (36 to 42). The scale of Table 14
+ * left is such an alpha of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
@@ -2495,7 +2495,7 @@ typedef struct Check {
   void (*run)(Page *p);
 } Check;
 
-/* Prints what was measured, its bound and verdict. NaN and infinity are WRONG. */
+/* Prints what was measured, its bound and verdict. NaN, infinity are WRONG. */
 static void page_line(Page *p, int kind, const char *what, double x,
                       double bound) {
   static const char *const SIGNS[] = {"<=", "=", ">=", ">="};
@@ -3220,7 +3220,7 @@ size_t utf8_length(const unsigned char *text, size_t n); /* its valid start */
 int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
 int file_write(const char *path, const void *at, size_t n, Error *e);
 bool file_missing(const char *path);
-bool file_passes(const char *path);
+bool file_is_stream(const char *path);
 /* Appends path, or for a folder the paths of its plain files, sorted by bytes,
  * hidden ones left out; a 0 ends each. A folder without any is an error. */
 int files_list(const char *path, Bytes *names, Error *e);
@@ -3786,8 +3786,8 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  * ends a document. A text that is not UTF-8 or has a zero byte is refused.
  * Without --text sink reads the stories that come with it. */
 
-/* Seeds: of the split, and of draws where the sink is measured; of draws where
- * a loss is taken, in training too. */
+/* HELD_SEED splits the text, and draws where the sink is measured. LOSS_SEED
+ * draws where a loss is taken, in training too. */
 enum { HELD_SEED = 0x5EED, LOSS_SEED = 0xF125 };
 
 /* Appends a text and a separator. A byte order mark becomes white space. */
@@ -3926,8 +3926,9 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
   return id_add(out, d->end, e);
 }
 
-/* Where to cut the last document: a text at the first white space in the earlier
- * half of what would be held, or at that half's end if it has none (DNA). */
+/* Where to cut the last document: a text at the first white space in the
+ * earlier half of what would be held, or at that half's end if it has none
+ * (DNA, Chinese). */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
@@ -4027,9 +4028,9 @@ static int positions_parse(const char *flag, const char *text, int *positions,
   return 0;
 }
 
-/* `seed` orders the data: d->seed is seed + 1, or 0 where that is HELD_SEED, from
- * which a grammar's held documents are drawn. T = 0: an evaluation. After a
- * failure d is empty. */
+/* `seed` orders the data: d->seed is seed + 1, or 0 where that is HELD_SEED,
+ * from which a grammar's held documents are drawn. T = 0: an evaluation. After
+ * a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
   *d = (Data){.epoch = -1};
@@ -4166,11 +4167,11 @@ _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  int every = d->alike ? 1 : (size / T - documents) / n;
-  idx stride = (idx)(every > 1 ? every : 1) * T;
+  int apart = d->alike ? 1 : (size / T - documents) / n;   /* in stretches */
+  idx stride = (idx)(apart > 1 ? apart : 1) * T;
   int got = 0, before = -1;
-  /* a round takes the stretch at `skip` of each document that has it, every
-   * every-th of them; a round that finds none is the last */
+  /* a round takes the stretch at `skip` of each document that has it; the next
+   * lies a stride further on; a round that finds none is the last */
   for (idx skip = 0; before < got && got < n; skip += stride) {
     before = got;
     for (int i = 0; i < documents && got < n; i++) {
@@ -5402,11 +5403,12 @@ static void dump_forget(const Dump *d) {
   size_t folder = strlen(d->s->out) + 1;
   if (!d->e->status && !file_missing(d->path))
     files_list(d->s->out, &names, d->e);
-  for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
+  const char *path = (const char *)names.at;
+  for (size_t left = names.size, size; left; left -= size, path += size) {
     char kind[16] = "";
-    const char *path = (const char *)names.at + at, *name = path + folder;
-    const char *last = strrchr(name, '.');
+    const char *name = path + folder, *last = strrchr(name, '.');
     bool tensor = strchr(name, '.') != last;   /* param.NAME, grad.NAME */
+    size = strlen(path) + 1;
     sscanf(name, "%15[^.]", kind);
     if (last && !strcmp(last, ".npy")
         && has_word(tensor ? "param grad" : "q k z gate prenorm", kind))
@@ -5652,9 +5654,9 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
           "%d tokens. alpha_1: mean share\nof token 1 in a row's weights; x "
           "even: as a multiple of even rows. row mass: sum of a\nrow's "
-          "|weights|, without *'s. norm ratio: largest ||h_1|| over the mean of "
-          "the others. loss:\nnats per token, over %lld held-out tokens of %s "
-          "(%s).\n", s->eps, n, s->eval_T, o->tokens, o->text, o->read);
+          "|weights|, without *'s. norm ratio: largest ||h_1|| over the mean "
+          "of the others. loss:\nnats per token, over %lld held-out tokens of "
+          "%s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text, o->read);
 }
 
 /* If an arm diverged, there is no verdict and no map. */
@@ -5709,9 +5711,10 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
 
 /* Each arm opens these anew. */
 static int read_again(const Settings *s, Error *e) {
-  const char *const names[] = {source_name(&s->data), s->data.tokenizer, s->ids};
+  const char *const names[] = {
+    source_name(&s->data), s->data.tokenizer, s->ids};
   for (int i = 0; i < 3; i++)
-    if (file_passes(names[i]))
+    if (file_is_stream(names[i]))
       fail(e, 2, "%s: a stream cannot be read twice. Try: a file", names[i]);
   return e->status;
 }
@@ -5906,7 +5909,7 @@ enum {
   ROWS_MAX = 8, COLS_MAX = 3,   /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p at a time, BLIS's KC */
-  BAND = 96, WAIT = 768,   /* rows of A, columns of B that stay packed: MC, NC */
+  BAND = 96, WAIT = 768,   /* packed rows of A, columns of B; BLIS's MC, NC */
   GROUP = 6,   /* tiles of A's rows at a time where `packed` is false */
   FEW_ROWS = 16,   /* up to so many rows of C, B is read in place; */
   SMALL = 1 << 18,   /* up to BAND, if B spans at most so many numbers */
@@ -6039,8 +6042,9 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
 }
 
 /* A panel of B (16 KB; AVX-512: 48) stays in L1, or L2, while a band of rows of
- * A passes from L2. These are packed if `packed` or if A is transposed; else all
- * but a last, partial tile's are read in place. `room` holds packed B, then A. */
+ * A passes from L2. These are packed if `packed` or if A is transposed; else
+ * all but a last, partial tile's are read in place. `room` holds packed B, then
+ * A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
   idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
@@ -7230,7 +7234,7 @@ double cpu_seconds(void) { return INFINITY; }   /* unknown: none is lost */
 static bool to_disk(FILE *f) {
   return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
 }
-/* A file over its size limit then fails like a full disk, and ends nothing. */
+/* So a file over its size limit fails like a full disk, and kills nothing. */
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
   return !rename(from, to);
@@ -7503,7 +7507,7 @@ int free_cores(int own) {
 }
 
 /* Can it be read only once, as standard input or a pipe? */
-bool file_passes(const char *path) {
+bool file_is_stream(const char *path) {
   struct stat is;
   return !strcmp(path, "-")
          || (!stat(path, &is) && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode));
@@ -7712,8 +7716,8 @@ static void near_look(Near *n, const char *right, const char *answer) {
 
 /* Looks through data/words.txt, lines of a word and its answer. An answer
  * without a blank is a flag, and counts if the verb has it. One with a blank is
- * advice for just this word or FLAG=VALUE, unless it names this program. Without
- * the file only our own words count. */
+ * advice for just this word or FLAG=VALUE, unless it names this program.
+ * Without the file only our own words count. */
 static void near_words(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -8186,8 +8190,8 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
   }
   fprintf(out, "|h1|/|h|: norm of a block's first output row over the mean of "
           "the others. cos, |q||k|: of a query\nwith the first key, and with "
-          "others. entropy: of a row, in nats. mass: sum of its |weights|, without "
-          "*'s.\n");
+          "others. entropy: of a row, in nats. mass: sum of its |weights|, "
+          "without *'s.\n");
 }
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {

@@ -17,8 +17,8 @@
  *   model_zero_grads, model_forward, model_loss of share 1, model_backward
  *   or sinks_create, sinks_measure .. in that room, sinks_finish once
  * or settings_default, settings_flags, trainer_create, trainer_step ..; each
- * _free, harmless on {0} and twice. An id not below V, B or T beyond the room (but
- * in sinks_measure) and another order are not noticed: they crash or give wrong numbers. */
+ * _free, harmless on {0} and twice. An id from V on, B or T beyond the room and
+ * another order crash or give wrong numbers; sinks_measure refuses B and T. */
 #ifndef SINK_H
 #define SINK_H
 
@@ -263,7 +263,7 @@ typedef struct Seams {
                  real *y);
   void (*scores_backward)(Model *m, const Acts *a, const RowAt *at, idx n,
                           real *dz, const real *y);
-  /* 3.7: weights a [1+n], divided by Z; their da, before delta: linear in it */
+  /* 3.7: weights a [1+n], divided by Z; their da, before delta, map linearly */
   void (*weights)(const Model *m, const Acts *a, const RowAt *at, idx n,
                   real *weight);
   void (*weights_backward)(const Model *m, const Acts *a, const RowAt *at,

@@ -381,7 +381,7 @@ static int verb_eval_hf(Settings *s, Error *e) {
   if (s->own.questions && !name[0])
     fail(e, 2,
          "--questions: has an effect only with --choices. Try: leave it out");
-  if (file_passes(name))
+  if (file_is_stream(name))
     fail(e, 2, "--choices %s: a stream cannot be read twice. Try: save the "
          "questions first", name);
   if (!e->status && name[0] && !file_read(name, &file, e))
