@@ -3602,6 +3602,7 @@ static const struct {
    "found a tokenizer_class other than GPT2"},
   {"{`add_prefix_space`: true}", 0, 0, 0, "found an add_prefix_space"},
   {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},
+  {"{`auto_map`: [`tok.My`, null]}", 0, 0, 0, "found auto_map"},
   {"{`split_special_tokens`: true}", 0, 0, 0, "found split_special_tokens"},
   {"{", 0, 0, 0, "tokenizer_config.json: "}};
 

@@ -566,6 +566,10 @@ static const struct {
   {"s = plain   text\n  goes on # not this\n# nor this\n\n", 0,
    "plain text goes on"},
   {"s = [^a w], [a v].\nw = owl\nv = house\n", 0, "An owl, a house."},
+  {"s = [a\n  w], [a  v].\nw = owl\nv = house\n", 0, "an owl, a house."},
+  /* each remembers the next: not drawn 8^8 times */
+  {"s = [x:a]\na = [y:b]\nb = [z:c]\nc = [u:d]\nd = [v:e]\ne = [w:f]\n"
+   "f = [p:g]\ng = [q:h]\nh = end\n", 0, "end"},
   {"s = [^a w] [a v]\nw = hour\nv = unicorn\n", 0, "An hour a unicorn"},
   {"s = [a b] [a c] [a d] [a e] [a f] [a g] [a h]\nb = honest\n"
    "c = honour\nd = heir\ne = uninked\nf = unimpressed\n"

@@ -1044,8 +1044,8 @@ static idx best_of(idx n, const real *score) {
 
 /* Masks all of a row's keys z [n], key lo on, but those of its K blocks, which
  * are single keys without --sparse-block. Its own block is always one, unless
- * --isolate hides it. `block` [n] is scratch: a block's
- * score, -infinity once it is chosen, or if the row sees no key of it. */
+ * --isolate hides it. `block` [n] is scratch: a block's score, -infinity once it
+ * is chosen, or if the row sees no key of it. */
 static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
                      real *block) {
   idx size = c->sparse_block ? c->sparse_block : 1, from = at->lo / size;

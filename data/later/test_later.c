@@ -1215,6 +1215,27 @@ static void checks__every_later_row(Test *t) {
   fact(t, later_rows == 11, "%d rows of later papers", later_rows);
 }
 
+static void hide_but_first(const Acts *a, int l, idx b, idx i, idx lo, idx n,
+                           real *z) {
+  (void)a, (void)l, (void)b, (void)i;
+  for (idx j = 0; j < n; j++)
+    if (lo + j > 0)
+      z[j] = -INFINITY;
+}
+
+/* A row that --isolate leaves one key keeps it, though it is not of its block:
+ * the values are then token 1's in all rows. */
+static void keep_top__isolated(Test *t) {
+  LABS (b, 1, 9, "--layers 1 --sparse-top 1 --sparse-block 4") {
+    b.a.hide = hide_but_first;
+    lab_forward(&b);
+    const real *o = b.a.layer[0].o;
+    for (int i = 1; i < 9; i++)
+      fact(t, same_numbers(12, o, o + 12 * i), "row %d, %s", i, b.flags);
+    fact(t, biggest(12, o) > 0, "nothing there");
+  }
+}
+
 /* [E10] What chapter 7 says of STATES: an error in one row's embedding is 10 to
  * 25 times as large three blocks on, in all rows whose states agree, the
  * paper's too. */
@@ -1266,7 +1287,7 @@ static const TestEntry TESTS[] = {
   RUNS(muon_step__against_slow), RUNS(muon_step__singular_values),
   RUNS(muon_step__one_direction), RUNS(muon_step__threads),
   RUNS(muon__of_the_matrices), RUNS(checks__every_later_row),
-  RUNS(states__errors)};
+  RUNS(keep_top__isolated), RUNS(states__errors)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,

@@ -41,8 +41,8 @@
  * SentencePiece merges over the whole text. Here a text of any length is cut
  * too, between any two characters that no token has beside each other: no
  * merge could join across, so the ids are the same, and the encoder's room is
- * that of the longest piece. A character that the vocabulary lacks becomes its bytes' tokens.
- * Merges of one rank go by place: SentencePiece ranks by what a merge makes,
+ * that of the longest piece. A character that the vocabulary lacks becomes its
+ * bytes' tokens. Merges of one rank go by place: SentencePiece ranks by what a merge makes,
  * so that all ways to make a token have one rank; files that list merges give
  * each a rank of its own.
  *
@@ -1789,8 +1789,8 @@ static int join_add(Making *m, int32_t left, int32_t right, int32_t made,
 /* A merge of a file that lists them: two spellings. A merge of what no text is
  * made of, or into it, can never happen and is left out: a mark has been taken
  * out wherever its text stands, and where form NFC can make its text (of three
- * ASCII characters alone: K, ; and `) it is a text's too. Lists are in order of rank, which falling
- * scores repeat. */
+ * ASCII characters alone: K, ; and `) it is a text's too. Lists are in order of
+ * rank, which falling scores repeat. */
 static int merge_named(Making *m, const char *left, size_t l, const char *right,
                        size_t r, Error *e) {
   char both[2 * TOKEN_LENGTH_MAX]; /* no token that is found is longer */
