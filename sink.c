@@ -1480,12 +1480,12 @@ typedef struct Head {
   real *dbias;                   /* as bias */
 } Head;
 
-/* Head h of sequence b in block l, with N keys: q and k after phi, key head
- * floor(h K/H), and z_i* = -infinity without a column. Its gradients of k*, v*,
- * v+ and the logit go to its own slot, as heads run in parallel. slots_begin
- * zeroes what a block's heads add to; slots_end sums the slots in a fixed order
- * (14.3). */
-static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
+/* Head h of sequence b in block l, where bh = b H + h, with N keys: q and k
+ * after phi, key head floor(h K/H), and z_i* = -infinity without a column. Its
+ * gradients of k*, v*, v+ and the logit go to its own slot, as heads run in
+ * parallel. slots_begin zeroes what a block's heads add to; slots_end sums the
+ * slots in a fixed order (14.3). */
+static Head head_of(const Model *m, const Acts *a, int l, idx bh, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
 
@@ -1494,9 +1494,9 @@ static real *attention_scratch(const Acts *a) {
   return a->scratch + worker() * a->scratch_size;
 }
 
-/* Fills row i of the maps asked for, at n keys from `lo` on; z, weight and
- * metric begin with * (14.3). */
-static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
+/* Fills row i of the maps asked for, at n keys: here all, in a tile those from
+ * x->at.lo on. z, weight and metric begin with * (14.3). */
+static void map_rows(const Config *c, const Head *x, idx i, idx n,
                      const real *z, const real *weight, const real *metric);
 
 /* [T4] z_i*, from q_i [D]. */
@@ -1542,7 +1542,7 @@ static void head_forward(const Model *m, const Acts *a, Head *x) {
       m->seams.row->metric(&m->c, n, weight, Z, metric);
     if (m->seams.weights)
       m->seams.weights(m, a, &x->at, N, weight);
-    map_rows(&m->c, x, i, 0, N, z, weight, metric);
+    map_rows(&m->c, x, i, N, z, weight, metric);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (x->vstar)
@@ -1602,7 +1602,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx H = m->c.heads;
   PARALLEL
   for (idx bh = 0; bh < B * H; bh++) {
-    Head x = head_of(m, a, l, bh / H, bh % H, N);
+    Head x = head_of(m, a, l, bh, N);
     head_forward(m, a, &x);
   }
 }
@@ -1615,7 +1615,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   PARALLEL
   for (idx task = 0; task < B * K; task++)
     for (idx g = 0; g < group; g++) {
-      Head x = head_of(m, a, l, task / K, task % K * group + g, N);
+      Head x = head_of(m, a, l, task * group + g, N);
       head_backward(m, a, &x);
     }
 }
@@ -1632,7 +1632,7 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
   idx H = m->c.heads;
   PARALLEL
   for (idx bh = 0; bh < B * H; bh++) {
-    Head x = head_of(m, a, l, bh / H, bh % H, N);
+    Head x = head_of(m, a, l, bh, N);
     for (idx i = 0; i < N; i++)
       vec_add(x.D, x.dvplus, x.dout + i * x.of_q);
   }
@@ -3928,12 +3928,14 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
 
 /* Where to cut the last document: a text at the first white space in the
  * earlier half of what would be held, or at that half's end if it has none
- * (DNA, Chinese). */
+ * (DNA, Chinese), but not inside a character of UTF-8. */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
   size_t at = last.to - unit * (size_t)(n * share), half = (at + last.to) / 2;
   while (unit == 1 && at < half && byte_kind(all->at[at]) != WHITE)
+    at++;
+  while (unit == 1 && at < last.to && (all->at[at] & 0xC0) == 0x80)
     at++;
   return at;
 }
@@ -4114,25 +4116,22 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->draw ? d->draw(d, seed, number) : d->fix;
 }
 
-/* With HELD_SEED the sink is being measured. */
-static void intervene(const Data *d, const Source *s, uint64_t seed,
-                      uint64_t number, int T, int *ids, int *targets) {
+/* A block [T+1] as a forward reads it: ids, targets [T]. A block of NULL leaves
+ * the ids that are there, and targets may be NULL. With HELD_SEED the sink is
+ * being measured. */
+static void block_feed(const Data *d, const Source *s, uint64_t seed,
+                       uint64_t number, const int32_t *block, int T, int *ids,
+                       int *targets) {
   const int *at = d->random;
   Rng rng = {hash_number(1024, number)};   /* the authors' script's seed */
+  if (block)
+    block_split(block, T, ids, targets);
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->draw || seed != HELD_SEED); i++) {
     int id = d->draw ? d->draw(d, seed + (uint64_t)at[i], number)
                      : (int)rng_below(&rng, (uint64_t)d->vocab);
     overwrite(ids, targets, T, at[i], id);
   }
-}
-
-/* A block [T+1] as a forward reads it: ids, targets [T]. */
-static void block_feed(const Data *d, const Source *s, uint64_t seed,
-                       uint64_t number, const int32_t *block, int T, int *ids,
-                       int *targets) {
-  block_split(block, T, ids, targets);
-  intervene(d, s, seed, number, T, ids, targets);
 }
 
 /* B blocks: ids, targets [B,T]. */
@@ -4207,7 +4206,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
       ids[t] = once;
     }
     if (!first)
-      intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL);
+      block_feed(d, s, HELD_SEED, (uint64_t)i, NULL, T, ids, NULL);
   }
   return n;
 }
@@ -4402,8 +4401,9 @@ static void moments_create(Trainer *t, Error *e) {
   t->m2 = grab(t->m.count, sizeof(real), e);
 }
 
-/* Makes room for `count` parameters, if the settings have as many and the bytes
- * left can hold them. A model to evaluate has neither gradients nor moments. */
+/* Makes room for `count` parameters, if the settings have as many and at least
+ * a byte of the file is left for each. A model to evaluate has neither gradients
+ * nor moments. */
 static void checkpoint_room(const Passage *c, Trainer *t, idx count,
                             int parts) {
   Error *e = c->e;
@@ -4645,8 +4645,8 @@ static int trainer_finish(Trainer *t, double loss, Error *e) {
   return 0;
 }
 
-/* After a failure the loss and the place in the text are the last step's, as a
- * checkpoint must have them. */
+/* After a failure the place in the text is the last step's, as a checkpoint must
+ * have it; so is the loss, but after a divergence it is NAN. */
 static int trainer_step(Trainer *t, Error *e) {
   const Data was = t->data;
   double loss = 0;
@@ -4782,8 +4782,8 @@ static void run_save(const Trainer *t, const Bytes *log, bool checkpoint,
  * the log come every --log-every steps and at the last, a checkpoint every
  * --save-every steps and at the end, after an error too, but not after a
  * divergence: there the log ends with a line "# step N: why", which --resume
- * drops, and the checkpoint before stays. If a resumed run's first look meets a
- * NaN, training goes on until a step does. */
+ * drops, and the checkpoint before stays. If a resumed run's first look fails, at
+ * a NaN say, training goes on until a step or the next look does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds between saves of the log */
   const Train *r = &t->s.train;
@@ -6093,27 +6093,25 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
 
 enum { SPAN = 16, PARTS = 32 };
 
+/* first ? a : b, where a compiler might branch. */
+INLINE double either_double(bool first, double a, double b) {
+  uint64_t mask = (uint64_t)0 - (uint64_t)first;
+  return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
+}
+
 #ifdef SINK_DOUBLE
 #define exp_of exp
 #define sqrt_of sqrt
 #define log_of log
-INLINE double sigmoid_of(double x) {
-  double e = exp(-fabs(x));
-  return (x < 0 ? e : 1) / (1 + e);
-}
+#define abs_of fabs
+#define either either_double
 INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
-INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
-
-/* first ? a : b, where a compiler might branch. */
+#define abs_of fabsf
 INLINE float either(bool first, float a, float b) {
   uint32_t mask = 0u - (uint32_t)first;
   return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
-}
-INLINE double either_double(bool first, double a, double b) {
-  uint64_t mask = (uint64_t)0 - (uint64_t)first;
-  return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
@@ -6140,13 +6138,6 @@ INLINE float exp_of(float x) {
   uint32_t e = n + 254, half = e >> 1;   /* n + 2 * 127 */
   float power = p * float_of(half << 23) * float_of((e - half) << 23);
   return either(x < -104.0f, 0, power);
-}
-
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny
- * results keep their digits. */
-INLINE float sigmoid_of(float x) {
-  float e = exp_of(-fabsf(x));
-  return either(x < 0, e, 1) / (1 + e);
 }
 
 /* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in x's bits gives r to
@@ -6218,6 +6209,13 @@ INLINE float pow_of(float x, float p) {
   return (float)(q * double_of((bits_of_double(t) + 1023) << 52));
 }
 #endif
+
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny
+ * results keep their digits. */
+INLINE real sigmoid_of(real x) {
+  real e = exp_of(-abs_of(x));
+  return either(x < 0, e, 1) / (1 + e);
+}
 
 /* y = value of x [n], n >= SPAN. y may be x, so the last span, which overlaps
  * another, is computed first. */
@@ -6563,18 +6561,6 @@ static real row_forward(const Config *c, idx n, real *z, real *spare) {
   return row_stat;
 }
 
-/* dlogz [n] of the p-norm: |a|^(p-1) sign(a) s'/Z, by halves as in 3.6. */
-static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
-                            real *dlogz) {
-  vec_pow(n, dlogz, a, (real)((p - 1) / 2));
-  for (idx j = 0; j < n; j++) {
-    real x = dlogz[j] * (dlogz[j] * deriv[j]);
-    dlogz[j] = a[j] < 0 ? -x : x;
-    if (a[j] == 0)
-      dlogz[j] = 0;
-  }
-}
-
 /* a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, from z; all [n]. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
@@ -6595,12 +6581,19 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat,
     zero(dlogz, n);
   else if (c->normalizer == NORMALIZER_CLAMP && row_stat < 0)
     vec_scale(n, dlogz, -1);             /* Z = -sum; e^z has no such row */
-  else if (c->normalizer == NORMALIZER_PNORM && !is_exp)
-    p_norm_backward(n, c->pnorm, a, deriv, dlogz);
-  else if (c->normalizer == NORMALIZER_PNORM) {   /* (s/Z)^p */
+  else if (c->normalizer == NORMALIZER_PNORM && is_exp) {   /* (s/Z)^p */
     for (idx j = 0; j < n; j++)
       dlogz[j] = (real)c->pnorm * (z[j] - row_stat);
     vec_exp(n, dlogz, dlogz, 0);
+  } else if (c->normalizer == NORMALIZER_PNORM) {
+    /* |a|^(p-1) sign(a) s'/Z, by halves as in 3.6 */
+    vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
+    for (idx j = 0; j < n; j++) {
+      real x = dlogz[j] * (dlogz[j] * deriv[j]);
+      dlogz[j] = a[j] < 0 ? -x : x;
+      if (a[j] == 0)
+        dlogz[j] = 0;
+    }
   }
 }
 
@@ -6625,7 +6618,7 @@ enum { TILE = 32 };
  * and dv are copies: in place a head's rows are up to a page apart. */
 typedef struct Tile {
   idx ld;                                /* length of a row of z, a, da */
-  idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
+  idx lo, n;                             /* its keys lo .. lo+n */
   real *kt, *vt;                         /* [D,ld] [D,ld] */
   real *x, *dk, *dv;                     /* [N,D]; x: v or, backward, k */
   real *z, *a, *da;                      /* [TILE,ld]; z becomes a, or dz */
@@ -6659,19 +6652,21 @@ static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see, some masked (prefix, window). */
-typedef struct Span { idx lo, hi; } Span;
-static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
-  idx first = c->sink_token;
-  Span s = {.hi = i1};
+/* The first key that rows from i0 on see, and the end of the keys that rows
+ * below i1 see; some between are masked (prefix, window). */
+static idx keys_begin(const Config *c, int w, idx i0) {
+  idx lo = 0;
   if (w && i0 >= w)
-    s.lo = i0 - w + 1;
-  if (!c->prefix)
-    return s;
-  s.lo = at_most(s.lo, first);
-  if (s.hi < first + c->prefix)
-    s.hi = at_most(first + c->prefix, N);
-  return s;
+    lo = i0 - w + 1;
+  if (c->prefix)
+    lo = at_most(lo, c->sink_token);
+  return lo;
+}
+static idx keys_end(const Config *c, idx N, idx i1) {
+  idx hi = c->sink_token + c->prefix;
+  if (c->prefix && i1 < hi)
+    return at_most(hi, N);
+  return i1;
 }
 
 /* Begins a tile of rows from i0 to the next multiple of TILE, so that rows made
@@ -6680,24 +6675,22 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
 static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
                       idx i0) {
   idx start = i0 - i0 % TILE, end = at_most(start + TILE, h->N), R = end - i0;
-  Span span = span_of(&m->c, h->window, h->N, start, end);
   const real *q = h->q + (i0 - a->past) * h->of_q;
-  t->i0 = i0;
-  t->i1 = end;
-  t->lo = span.lo;
-  t->n = span.hi - span.lo;
+  t->lo = keys_begin(&m->c, h->window, start);
+  t->n = keys_end(&m->c, h->N, end) - t->lo;
   matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q),
               rows_of(t->kt + t->lo, t->ld), R, t->n, h->D, false);
   return R;
 }
 
-/* Row i of t->z becomes scores, of the tile's first keys; returns how many. */
+/* z, row i's in t->z, becomes scores of the tile's first keys; returns how
+ * many. */
 static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
-                       idx i) {
+                       idx i, real *z) {
   const Config *c = &m->c;
   int w = h->window;
-  idx seen = span_of(c, w, h->N, i, i + 1).hi - t->lo;
-  real *z = t->z + (i - t->i0) * t->ld, *keys = z + 1;   /* [j]: key lo + j */
+  idx seen = keys_end(c, h->N, i + 1) - t->lo;
+  real *keys = z + 1;                    /* [j]: key lo + j */
   vec_scale(seen, keys, h->root);
   if (h->bias)
     vec_add(seen, keys, h->bias + t->lo - i);
@@ -6712,13 +6705,12 @@ static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
   return seen;
 }
 
-/* Row i of t->z becomes weights; fills the maps. */
+/* z, row i's in t->z, becomes weights; fills the maps. */
 static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
-                         idx i) {
+                         idx i, real *z) {
   const Config *c = &m->c;
   const Seams *s = &m->seams;
-  idx seen = tile_scores(m, a, h, t, i), r = i - a->past;
-  real *z = t->z + (i - t->i0) * t->ld;
+  idx seen = tile_scores(m, a, h, t, i, z), r = i - a->past;
   if (a->probe)
     copy(t->a, z, seen + 1);
   real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
@@ -6727,17 +6719,17 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
     s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
   if (s->weights)
     s->weights(m, a, &h->at, seen, z);
-  map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
+  map_rows(c, h, r, seen, t->a, z, t->dlogz);
 }
 
 /* One head forward, for rows a->past .. N-1; the rows before are cached. Row i
  * is row i of k and v, and row i - past of q, o, row_stat and maps. */
 static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
-  for (idx i0 = a->past; i0 < h->N; i0 = t->i1) {
-    idx R = tile_begin(m, a, h, t, i0);
+  for (idx i0 = a->past, R; i0 < h->N; i0 += R) {
+    R = tile_begin(m, a, h, t, i0);
     real *o = h->o + (i0 - a->past) * h->of_q;
-    for (idx i = i0; i < t->i1; i++)
-      tile_weights(m, a, h, t, i);
+    for (idx i = 0; i < R; i++)
+      tile_weights(m, a, h, t, i0 + i, t->z + i * t->ld);
     matmul_here(o, h->of_q, rows_of(t->z + 1, t->ld),
                 rows_of(t->x + t->lo * h->D, h->D), R, h->D, t->n, false);
     for (idx i = 0; i < R; i++, o += h->of_q) {   /* o = scale (a v + a_* v*) */
@@ -6782,10 +6774,10 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   pace(a, m->seams.begin, B * K);   /* a file may keep threads waiting */
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
-    Head h = head_of(m, a, l, task / K, task % K * group, N);
+    Head h = head_of(m, a, l, task * group, N);
     Tile t = tile_of(a, &h, h.v);
     for (idx g = 0; g < group; g++) {
-      h = head_of(m, a, l, task / K, task % K * group + g, N);
+      h = head_of(m, a, l, task * group + g, N);
       tiled_head(m, a, &h, &t);
     }
   }
@@ -6801,12 +6793,13 @@ WIDE(row_gradient,
     dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Row i backward: t->z goes from q k^T to dz, t->a becomes scale a. */
+/* Row i backward, which begins at `at` in the tile's arrays: z goes from q k^T
+ * to dz, a becomes scale a. */
 static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
-                              idx i) {
+                              idx i, idx at) {
   const Seams *s = &m->seams;
-  idx seen = tile_scores(m, a, h, t, i), at = (i - t->i0) * t->ld;
   real *z = t->z + at, *w = t->a + at, *da = t->da + at;
+  idx seen = tile_scores(m, a, h, t, i, z);
   /* a_ij = s_ij / Z_i; masked: a = deriv = dlogz = dz = 0 */
   s->row->backward(&m->c, seen + 1, z, h->row_stat[i], w, t->deriv, t->dlogz);
   if (s->weights_backward)
@@ -6841,7 +6834,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
     t->da[i * ld] = 0;
     if (h->vstar)
       t->da[i * ld] = vec_dot(D, dout + i * of_q, h->vstar);
-    tile_row_backward(m, a, h, t, i0 + i);
+    tile_row_backward(m, a, h, t, i0 + i, i * ld);
   }
   /* z_ij = <q_i, k_j>/sqrt(D): all of dq, but this tile's part of dk */
   matmul_here(dq, of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D, n,
@@ -6867,13 +6860,13 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   pace(a, false, B * K);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
-    Head h = head_of(m, a, l, task / K, task % K * group, N);
+    Head h = head_of(m, a, l, task * group, N);
     Tile t = tile_of(a, &h, h.k);
     transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for da = do v^T */
     copy_rows(t.dk, D, h.dk, of_k, N, D);
     copy_rows(t.dv, D, h.dv, of_k, N, D);
     for (idx g = 0; g < group; g++) {
-      h = head_of(m, a, l, task / K, task % K * group + g, N);
+      h = head_of(m, a, l, task * group + g, N);
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, &h, &t, i0);
     }
@@ -6892,13 +6885,13 @@ static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
 /* N keys, of which a->past are cached, and the R queries after these. The loops
  * of 3.7 have past = 0, so R = N. */
-static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
+static Head head_of(const Model *m, const Acts *a, int l, idx bh, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
+  idx b = bh / H, h = bh % H, star0 = (c->extra_shared ? 0 : h) * D;
   idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
-  idx star0 = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
   Head x = {
     .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D,
     .of_k = K * D, .window = w->window, .root = w->root, .scale = (real)c->scale,
@@ -6929,8 +6922,8 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
 }
 
 /* Row i of each map that is asked for: z, weight times the scale, or metric, at
- * * and n keys from `lo` on; else 0. */
-static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
+ * * and n keys from x->at.lo on; else 0. */
+static void map_rows(const Config *c, const Head *x, idx i, idx n,
                      const real *z, const real *weight, const real *metric) {
   real *const maps[] = {x->map.z, x->map.weight, x->map.metric};
   const real *const rows[] = {z, weight, metric};
@@ -6945,7 +6938,7 @@ static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
       to[0] = factor * from[0];
     for (idx j = 0; j < n; j++)
       if (z[1 + j] != -INFINITY)
-        to[extra + lo + j] = factor * from[1 + j];
+        to[extra + x->at.lo + j] = factor * from[1 + j];
   }
 }
 
@@ -7095,29 +7088,12 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
     m->seams.room(m, a, la, keeps);
 }
 
-/* The backward's own arrays; its blocks use them in turn. */
-static void take_backward(const Model *m, Acts *a) {
-  const Config *c = &m->c;
-  bool add = c->combine == COMBINE_ADD;
-  idx rows = a->B * a->N, C = rows * c->dim, F = rows * c->ffn;
-  idx heads = a->B * c->heads, Q = heads * a->N * c->head_dim;
-  idx K = rows * c->kv_heads * c->head_dim;
-  const Room room[] = {
-    {&a->dslice, (idx)SLICE * c->dim}, {&a->dh, C}, {&a->dx, C}, {&a->dn, C},
-    {&a->dq, Q}, {&a->dk, K}, {&a->dv, K}, {&a->dout, Q},
-    {&a->dosum, add * rows * c->head_dim},
-    {&a->dphi, Q}, {&a->df1, F}, {&a->df2, F},
-    {&a->slot, heads * slot_size(c)},
-    {&a->dbias, (c->pos == POS_T5) * heads * (2 * a->N - 1)}, {0}};
-  arena_take(a, room);
-  if (!add)
-    a->dosum = a->dout;
-}
-
 static void take_all(const Model *m, Acts *a, int what) {
   const Config *c = &m->c;
   bool all = what == ACTS_ALL, phi = c->kernel != KERNEL_IDENTITY;
-  idx N = a->N, rows = a->B * N, C = rows * c->dim;
+  bool add = c->combine == COMBINE_ADD;
+  idx N = a->N, rows = a->B * N, C = rows * c->dim, F = rows * c->ffn;
+  idx heads = (idx)a->B * c->heads, Q = heads * N * c->head_dim;
   idx K = rows * c->kv_heads * c->head_dim;
   idx half = (c->pos == POS_ROTARY) * N * (c->rotary_dims / 2);
   a->size = (idx)((64 - (uintptr_t)a->arena % 64) / sizeof(real));
@@ -7129,6 +7105,14 @@ static void take_all(const Model *m, Acts *a, int what) {
     {&a->bias, (c->pos >= POS_RELATIVE) * c->heads * (2 * N - 1)},
     {&a->vfixed, (c->extra_value != VALUE_ZERO) * c->head_dim},
     {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab}, {0}};
+  /* the backward's own; its blocks use them in turn */
+  const Room backward[] = {
+    {&a->dslice, (idx)SLICE * c->dim}, {&a->dh, C}, {&a->dx, C}, {&a->dn, C},
+    {&a->dq, Q}, {&a->dk, K}, {&a->dv, K}, {&a->dout, Q},
+    {&a->dosum, add * rows * c->head_dim},
+    {&a->dphi, Q}, {&a->df1, F}, {&a->df2, F},
+    {&a->slot, heads * slot_size(c)},
+    {&a->dbias, (c->pos == POS_T5) * heads * (2 * N - 1)}, {0}};
   arena_take(a, room);
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
@@ -7144,7 +7128,9 @@ static void take_all(const Model *m, Acts *a, int what) {
       la->fk = la->k;
   }
   if (all)
-    take_backward(m, a);
+    arena_take(a, backward);
+  if (!add)
+    a->dosum = a->dout;
   if (m->seams.room)
     m->seams.room(m, a, NULL, all);
 }
@@ -7248,18 +7234,18 @@ double seconds(void) {
 #endif
 
 #ifdef _OPENMP
-int worker(void) { return omp_get_thread_num(); }
-int workers(void) { return omp_get_max_threads(); }
 int set_workers(int n) {
   omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
   return 0;
 }
 #else
 #define omp_get_num_procs() 1
-int worker(void) { return 0; }
-int workers(void) { return 1; }
+#define omp_get_thread_num() 0
+#define omp_get_max_threads() 1
 int set_workers(int n) { return n > 1; }
 #endif
+int worker(void) { return omp_get_thread_num(); }
+int workers(void) { return omp_get_max_threads(); }
 
 int fail(Error *e, int status, const char *format, ...) {
   if (e->status)
@@ -7876,7 +7862,7 @@ const char *option_idle(const char *flag, const Settings *s) {
   return NULL;
 }
 
-/* Do flag o's positions, or T as one, lie within the sequence? */
+/* Refuses flag o's positions, or T as one, beyond the sequence. */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
   int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
@@ -8089,7 +8075,7 @@ static void names_read(Bytes *names, const Settings *s) {
 }
 
 /* May a result go to `path`? Never to what this command reads or writes, in
- * `names`; to a file that is there only with --force, or if it continues it. */
+ * `names`; to a file with content only with --force, or if it continues it. */
 static void output_claim(const Settings *s, const char *path, bool continues,
                          Bytes *names, Error *e) {
   struct stat is;
@@ -8182,10 +8168,7 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
     int shown = s->attends[l] ? 9 + post : 1;
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < shown; i++)
-      if (isfinite(is[i]))
-        fprintf(out, " %8.3f", is[i]);
-      else
-        fprintf(out, " %8s", "-");
+      fprintf(out, isfinite(is[i]) ? " %8.3f" : "        -", is[i]);
     fputc('\n', out);
   }
   fprintf(out, "|h1|/|h|: norm of a block's first output row over the mean of "

@@ -1401,6 +1401,23 @@ static void data_open__one_document(Test *t) {
   fact(t, !t->e.status, "%s", t->e.text);
 }
 
+/* A document without white space is cut between two characters of UTF-8. */
+static void data_open__no_white_space(Test *t) {
+  Bytes *text = bytes_of(t), *held = bytes_of(t);
+  tale_files(t);
+  for (int n = 400; n < 403; n++) {   /* half of the last quarter: any byte */
+    while (text->size < 3 * (size_t)n)
+      bytes_add(text, "\xe8\xa9\xb1", 3, &t->e);
+    file_write(SCRATCH "/plain", text->at, text->size, &t->e);
+    const Data *d =
+        &feed_open(t, 0, 1, 16, "--valid 0.25 --text " SCRATCH "/plain")->d;
+    held->size = 0;
+    tokenizer_decode(&d->tokenizer, d->held.at, d->held.size - 1, held, &t->e);
+    fact(t, held->size > 100 && held->size % 3 == 0, "%zu bytes held of %zu",
+         held->size, text->size);
+  }
+}
+
 /* Shards in both forms give their ids; damaged ones one line, and what was read
  * before stays. */
 static void shard_read__forms(Test *t) {
@@ -2096,6 +2113,7 @@ static const TestEntry TESTS[] = {
   RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
   RUNS(data_open__limits), RUNS(data_open__refuses), RUNS(utf8_length__rows),
   RUNS(data_open__folder), RUNS(data_open__one_document),
+  RUNS(data_open__no_white_space),
   RUNS(shard_read__forms), RUNS(shard_read__numpy), RUNS(shard_read__negative),
   RUNS(shard_read__other_files), RUNS(shard_read__wide),
   RUNS(grammar_load__line_ends), RUNS(data_open__shards),

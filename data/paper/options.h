@@ -216,7 +216,7 @@ enum { LOOKS = 1024 };
   OWN_OPTIONS
 #endif
 
-/* When they act (option_idle: m is the model, r the training). */
+/* When they act (option_idle: m is the model's Config). */
 #ifdef MODELS_H
 #define PUBLISHED_BELONGS \
   {"rope-scaling rope-local", "with --pos rotary", rotary}, \
