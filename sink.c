@@ -402,7 +402,7 @@ static void config_fill(Config *c) {
     c->pnorm = 2;
   if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
     c->extra_value = VALUE_ZERO;
-  /* the 1-norm of positive s is their sum, but for the 1e-8 */
+  /* exp, sigmoid and elu + 1 over their 1-norm run as sum, with its 1e-8 */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1 &&
       c->sim != SIM_IDENTITY) {
     c->normalizer = NORMALIZER_SUM;
@@ -418,20 +418,21 @@ static void config_fill(Config *c) {
  * [in,out], row-major: y = x W.
  *
  *   wte [V,C]                         W_E
- *   xstar [C]                         x*                   --sink-token
- *   wpe [rows,C]                      learned P            --pos learned
+ *   xstar [C]; [n,C] for n > 1        x*                   --sink-token n
+ *   wpe [N,C], N of --context         learned P            --pos learned
  *   rel [32,H]                        T5's b_h             --pos t5
  *   l0.norm1 [C]                      the gain of n1       .b: LayerNorm's bias
  *   l0.wq [C,HD]  l0.wk, l0.wv [C,KD]    W_Q, W_K, W_V
  *   l0.bq, l0.bk, l0.bv               biases of these      --linear-bias
  *   l0.phi1, l0.phi2 [D,D]            of the kernel        --kernel mlp
- *   l0.kstar, l0.vstar [H,D]          k*, v*               --extra k, kv
+ *   l0.kstar, l0.vstar [H,D]          k*, v*; shared [1,D]   --extra k, kv
  *   l0.logit [H]                      z_i*                 --extra logit
  *   l0.vplus [H,D]                    v+                   --vbias
  *   l0.wo [HD,C]  l0.bo [C]           W_O
  *   l0.norm2 [C]                      the gain of n2
  *   l0.w1, l0.w2 [C,F]  l0.w3 [F,C]   the FFN              l0.b1, l0.b2, l0.b3
- *   normf [C]  wcls [C,V]             the final norm, W_cls
+ *                                     without a gate w3 is named w2, b3 b2
+ *   normf [C]  wcls [C,V]             the final norm (pre), W_cls (untied)
  *
  * How a tensor starts under --init (F2). N(0, v) has variance v; U(+-a) has
  * standard deviation a / sqrt(3):
@@ -539,7 +540,7 @@ static void has_attention(Model *m, Layer *w, int l) {
   has_bias(m, &w->wo, &w->bo, "bo", l);
 }
 
-/* Files number the matrices in order: without a gate w3 is their "w2". */
+/* Names number the matrices that are there. */
 static void has_ffn(Model *m, Layer *w, int l) {
   int C = m->c.dim, F = m->c.ffn;
   bool here = w->feed == feed_forward, gated = config_gated(&m->c);
@@ -751,9 +752,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
  * The paper's LN is an RMSNorm; in the authors' code its gain starts at 1, and
- * eps = 1e-5. A norm discards the length of a row: the massive h_1 of section
- * 3.1 becomes as long as the others but stays in a few channels, so its key has
- * another direction.
+ * eps (--norm-eps) is 1e-5. A norm discards a row's length: the massive h_1 of
+ * section 3.1 becomes as long as the others but stays in a few channels, so its
+ * key has another direction.
  *
  * Backward. As y_c = g_c xn_c + b_c, dxn_c = g_c dy_c. With v = mean_k
  * (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
@@ -824,7 +825,7 @@ WIDE(norm_row_backward,
     along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
   }
   mean *= inverse / (real)C;             /* mean dxn / sigma */
-  /* three 1/sigma: xn of `off`, xn of x - mu below, and the formula's own */
+  /* xn stands twice, each time over sigma; the third 1/sigma is dx's own */
   along = along * inverse / (real)C * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
     dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
@@ -922,7 +923,7 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * position n:
  *
  *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n w_c
- *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1         radians per position
+ *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1     radians a position; --rope-base
  *
  * The paper writes q as a row: q R_(-n) is (R_n q)^T, as R_(-n) = R_n^T.
  * Rotations add up, R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k>
@@ -984,7 +985,7 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
   for (idx p = 0; a->cosine && p < half; p++) {
     double w = pow(c->rope_base, -2.0 * (double)p / c->rotary_dims);
     for (idx n = 0; n < N; n++) {
-      real angle = (real)n * (real)w;    /* rounded as in PyTorch */
+      real angle = (real)n * (real)w;    /* as PyTorch's, in float */
       a->cosine[n * half + p] = (real)cos(angle);
       a->sine[n * half + p] = (real)sin(angle);
     }
@@ -1300,7 +1301,7 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
   if (c->normalizer == NORMALIZER_CLAMP)                   /* [T15] */
     Z = real_abs(sum) > unit ? real_abs(sum) : unit;
   if (c->normalizer == NORMALIZER_PNORM) {                 /* [E43] */
-    /* as most (sum (|s|/most)^p)^(1/p): no power overflows */
+    /* most = max |s|; most (sum (|s|/most)^p)^(1/p): no power overflows */
     for (idx j = 0; most > 0 && j < n; j++)
       powers += real_pow(real_abs(a[j]) / most, (real)c->pnorm);
     Z = most * real_pow(powers, (real)(1 / c->pnorm));
@@ -1326,9 +1327,9 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
 }
 
 /* What the sink metric reads: m [n] = |s| / (sum |s| + 1e-8), section 7.4's
- * proxy scores. As |s| = |a| Z, m = |a| / (sum |a| + 1e-8/Z). m omits the
- * scale, else no head could pass 0.3 at scale 0.2, where Table 14 has
- * Sink_1 = 9.41 %. A row of zeros has m = 0; an infinite weight (exp with
+ * proxy scores; exp has no 1e-8. As |s| = |a| Z, m = |a| / (sum |a| + 1e-8/Z).
+ * m omits the scale, else no head could pass 0.3 at scale 0.2, where Table 14
+ * has Sink_1 = 9.41 %. A row of zeros has m = 0; an infinite weight (exp with
  * Z = 1) gives NaN. With Z = 1 a row of little weight counts as much as any, so
  * chapter 6 also has the raw mass, sum |scale a|. */
 static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
@@ -1367,7 +1368,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * with E the sum of e^z_ij over the keys, their weights sum to
  * E / (E + e^z_i*), not 1. Under Z = 1 and v* = 0 nothing changes. k* has no
  * position: it is not rotated, gets no distance bias, and every row sees it.
- * z_i* may also be 0 (softmax-off-by-one) or learned, with v* = 0.
+ * z_i* may also be 0 (softmax-off-by-one) or a learned logit; then v* = 0.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),  so that
@@ -1380,6 +1381,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *       dq_i = (sum_j dz_ij k_j + dz_i* k*) / sqrt(D)
  *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n     dlogit = sum_i dz_i*
+ * A fixed v* has no gradient; shared k*, v* sum over heads, too.
  *
  * By hand, with D = 1 and row 2 of two tokens: q_2 = 1, k = (0, log 3),
  * v = (1, -1) give a = (1/4, 3/4) and o_2 = -1/2. do_2 = 1 gives
@@ -1431,9 +1433,11 @@ static bool visible(const Config *c, int w, idx i, idx j) {
  *
  *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
  *   last              7 6 5 4 3 2 1 0
- *   lowfreq, half     3 7 2 6 1 5 0 4     the slowest pair first
+ *   lowfreq           3 7 2 6 1 5 0 4     the slowest half-split pair first
  *
- * A frozen dim starts at 0, with gradient 0. Test: gradients__frozen_dims. */
+ * lowfreq has dims r .. D-1 before the pairs, and the same order where --pos
+ * rotates none. A frozen dim starts at 0, with gradient 0. Test:
+ * gradients__frozen_dims. */
 static bool config_learned_dim(const Config *c, int d) {
   int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
   int learned = c->extra_dims ? c->extra_dims : D;
@@ -1441,7 +1445,7 @@ static bool config_learned_dim(const Config *c, int d) {
     return d < learned;
   if (c->extra_order == ORDER_LAST)
     return D - 1 - d < learned;
-  if (d >= r)   /* unrotated dims come first */
+  if (d >= r)   /* not in a pair: before all pairs */
     return d - r < learned;
   int pair = d % half, second = d / half;
   if (c->rope_pairing == PAIR_INTERLEAVED) {
@@ -1761,7 +1765,7 @@ static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *
  * The first row. Under a causal mask row 1 sees only itself: with softmax
  * A_11 = 1, whatever W_Q, W_K and the positions in the score. So h_1 is a
- * function of x_1 alone (section 3.1); under pre-norm:
+ * function of x_1 alone (section 3.1); under pre-norm, with the paper's o_1:
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1, o_1 = LN(h_1) W_V W_O, h_1 = h_1^{l-1}
  *
@@ -1995,8 +1999,8 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * over the scored targets of a batch. (The paper prints the sum of log p,
  * without a minus.) A sequence has T + 1 tokens: T inputs and T targets.
  *
- * With a prefix of p tokens (section 6, Figure 5) the first p-1 predictions are
- * not scored, since those rows see their answer:
+ * With a prefix of p >= 1 tokens (section 6, Figure 5) the first p-1 rows see
+ * their answers, and are not scored:
  *
  *   rows          1     2     3     4     5          T = 5, p = 3
  *   predicts     x_2   x_3   x_4   x_5   x_6
