@@ -2,6 +2,7 @@
 # make run        the main job: three short trainings, one to five minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
+# make gradients FLAGS="--sim sigmoid --window 3"    the gradients of a model of these flags
 # make mutants    sixty faults put into Part I and data/later, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
 # make tables     every run of data/paper/experiments.txt that is missing; TEXTS=FOLDER has books.txt
@@ -129,6 +130,10 @@ asan: sink paper hf bench out/test-asan $(CHECKS:%=out/test-%-asan)
 	./out/test-asan
 	for t in $(CHECKS); do ./out/test-$$t-asan || exit 1; done
 
+# Finite differences of one model, for those who change a formula.
+gradients: out/test-double
+	@SINK_FLAGS="$(FLAGS)" ./out/test-double gradients__every_variant gradients__tiles
+
 exhaustive: data/check/test_kernels.c $(CHECK) | out
 	$(CC) $(CFLAGS) -fopenmp $< -o out/exhaustive $(LDLIBS) || \
 	    $(CC) $(CFLAGS) $< -o out/exhaustive $(LDLIBS)
@@ -218,5 +223,5 @@ clean:
 	rm -rf out/files_float out/files_double out/mutants out/anywhere out/puzzles out/vectors
 	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps models and pages"
 
-.PHONY: run tables readme film embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
+.PHONY: run tables readme film embed test test-double asan gradients exhaustive anywhere mutants check tokenizer stories samples xref book \
     vectors puzzle solve test-puzzles stats clean

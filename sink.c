@@ -102,12 +102,16 @@
  *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
  *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
  *                 take_layer, take_all (14.3); what it refuses, config_resolve
- *                 (16.1); SCHEMES and INSIDE, or EQUAL_SUMS or OTHER_SUMS (7);
- *                 the tests and companions that data/README.md lists
+ *                 (16.1); SCHEMES and INSIDE, or EQUAL_SUMS,
+ *                 NEARLY_EQUAL_SUMS (Z has the 1e-8) or OTHER_SUMS (7);
+ *                 the tests and companions that data/README.md lists;
+ *                 `make gradients FLAGS='--sim NEW'` checks the gradients
  *   a choice that is not the paper's   a file that includes sink.c and fills in
  *                 seams (MORE_ macros and Seams, sink.h; data/later)
  *   a variant     VARIANTS (1); a row of data/paper/experiments.txt trains it
  *   a flag        its field (Config; Settings, before 8); OPTIONS (16.1)
+ *   a metric      its array (Sinks, sink.h); sinks_create, measure_head (11.0);
+ *                 its column, blocks_print (16.2)
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
@@ -976,7 +980,9 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return position_bucket(distance);
   if (c->pos == POS_T5)
     return m->rel.w[position_bucket(distance) * c->heads + h];
-  return -fmax((double)distance, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
+  if (c->pos == POS_ALIBI)
+    return -fmax((double)distance, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
+  return NAN;   /* a bias not written yet */
 }
 
 /* The tables of the model's scheme: cosine, sine [N,r/2]; sinusoid [N,C]. */
@@ -2350,22 +2356,23 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
 }
 
 /* Even rows: row i gives 1/n_i to each of the n_i columns it sees. Returns the
- * mean weight of token 1 over blocks and rows 1 .. T; with `own` that of a
- * row's own token, over rows 2 .. T (even_self, 11.0). */
-static double even_weight(const Model *m, int T, bool own) {
+ * mean weight of token k over blocks and rows k .. T; for k = 0 that of a row's
+ * own token, over rows 2 .. T (even_self, 11.0). */
+static double even_weight(const Model *m, int T, int k) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
+  int row = k ? k - 1 : 1;               /* from 0 */
   double sum = 0, blocks = 0;
   for (int l = 0; l < c->layers; l++) {
     int w = m->layer[l].window;
     if (!block_attends(m, l))
       continue;
     blocks++;
-    for (idx i = first + own; i < N; i++)
-      if (own || visible(c, w, i, first))
+    for (idx i = first + row; i < N; i++)
+      if (!k || visible(c, w, i, first + row))
         sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
   }
-  return sum / blocks / (T - own);
+  return sum / blocks / (T - row);
 }
 
 /* The even alpha_1. With H_n = 1 + 1/2 + .. + 1/n, at T = 64:
@@ -2375,7 +2382,7 @@ static double even_weight(const Model *m, int T, bool own) {
  *   window w   H_w / T               0.0634 at w = 32
  *   prefix p   (1 + H_T - H_p) / T   0.0541 at p = 5 */
 static double sink_uniform(const Model *m, int T) {
-  return even_weight(m, T, false);
+  return even_weight(m, T, 1);
 }
 
 /* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others; norms
@@ -3405,6 +3412,7 @@ typedef struct Progress {
   double start, shown;          /* seconds: it began, was last shown */
   long from;                    /* the step at `start` */
   double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
+  long looked;                  /* its step */
   MORE_PROGRESS
 } Progress;
 
@@ -4699,9 +4707,10 @@ static void progress_show(const Trainer *t, Progress *p) {
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
   if (t->s.quiet || (left > 0 && now - p->shown < 10))
     return;
-  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
-          "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
-          100 * p->now[SINK_1], p->now[ALPHA_1], each * left);
+  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f at "
+          "step %ld  this model: %.0f s left\n", p->name, t->step,
+          t->s.train.steps, t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1],
+          p->looked, each * left);
   p->shown = now;
 }
 
@@ -4717,6 +4726,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   if (!first)   /* no * or x* */
     p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
   p->low = sinks_sink(&seen, first, 1);   /* eps 0.2 */
+  p->looked = t->step;
   sinks_free(&seen);
   return 0;
 }
@@ -4887,7 +4897,7 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
     return e->status;
   }
   s->even = sink_uniform(m, T);
-  s->even_self = T > 1 ? even_weight(m, T, true) : 1;
+  s->even_self = T > 1 ? even_weight(m, T, 0) : 1;
   for (int i = 0; i < ARRAYS; i++) {
     *MEANS[i].field = at;
     at += MEANS[i].size;
@@ -5622,6 +5632,9 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   double gap = o[2].loss - o[0].loss, star = o[1].row[ALPHA_STAR] / o[1].even;
   double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
   double sigmoid = o[2].row[TIMES_EVEN];
+  if (steps < atoi(RUN_STEPS))
+    bytes_print(out, e, "This run took %d of the usual %s steps.\n", steps,
+                RUN_STEPS);
   bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
               "k-bias   %s%s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
@@ -5633,9 +5646,6 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   else
     bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
                 loss_word(gap), gap);
-  if (steps < atoi(RUN_STEPS))
-    bytes_print(out, e, "This run took %d of the usual %s steps.\n", steps,
-                RUN_STEPS);
   bytes_print(out, e, "Rule: %g times even or more counts as a sink, below "
               "%g as none;\nlosses within %g nats count as equal.\n", SHOWS,
               ABSENT, ALIKE);
@@ -7912,14 +7922,15 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
 
 /* A variant stands for its flags, in its place; later flags override them. */
 static int variant_set(Settings *s, const char *name, Error *e) {
-  Near near = {.word = name, .best = "sigmoid"};
+  Near near = {.word = name};
   for (const Variant *v = VARIANTS; v->name; v++) {
     if (!strcmp(v->name, name))
       return settings_flags(s, v->flags, MODEL, e);
     near_look(&near, v->name, v->name);
   }
   return fail(e, 2, "--variant %s: not in `sink list`; ./paper has more, of "
-              "later papers. Try: --variant %s", name, near.best);
+              "later papers. Try: %s%s", name,
+              near.best[0] ? "--variant " : "sink list", near.best);
 }
 
 /* --flag value, or --flag=value; one dash does for two, and _ for -. A switch
@@ -8134,24 +8145,31 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
 
 /* Sink and alpha of the first columns, at three thresholds, on which claims may
  * depend. */
-static void columns_print(const Sinks *s, const Config *c, int kmax,
-                          FILE *out) {
+static void columns_print(const Sinks *s, const Model *m, int kmax, FILE *out) {
+  const Config *c = &m->c;
+  int first = config_column_first(c);
   char name[16];
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
-  for (int j = 0; j < s->S && j < config_column_first(c) + kmax; j++)
+  for (int j = 0; j < s->S && j < first + kmax; j++) {
+    double even = j > first ? even_weight(m, s->T, j - first + 1) : s->even;
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n",
             column_label(name, c, j), 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2),
-            sinks_alpha(s, j), sinks_alpha(s, j) / s->even);
+            sinks_alpha(s, j), sinks_alpha(s, j) / even);
+  }
   if (s->T > 1) {
     double self = sinks_self(s), prev = sinks_prev(s);
     fprintf(out, "%-38s %9.4f %9.2f\n%-38s %9.4f %9.2f\n", "self", self,
             self / s->even_self, "prev", prev, prev / s->even_self);
   }
-  fprintf(out, "Sink without a number: eps %g. x even divides alpha by that of "
-          "token 1 in even rows, %.4f.\nRow mass %.3f. self, prev: a row's share "
-          "on its own token, and on the one before; x even is over theirs.\n",
-          s->eps[0], s->even, sinks_raw(s));
+  fprintf(out, "Sink without a number: eps %g. x even: over the same alpha in "
+          "even rows (token 1: %.4f; *, x* too).\nRow mass %.3f. self, prev: a "
+          "row's share on its own token, and on the one before.\n", s->eps[0],
+          s->even, sinks_raw(s));
+  for (int x = 0; x < s->n_eps; x++)
+    if (s->eps[x] < s->even)
+      fprintf(out, "Sink at eps %g says nothing here: even rows pass it. Try: a "
+              "longer --T\n", s->eps[x]);
 }
 
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
@@ -8181,10 +8199,11 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
           "without *'s.\n");
 }
 
-static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+static void sinks_print(const Sinks *s, const Model *m, int kmax, FILE *out) {
+  const Config *c = &m->c;
   const Column times = {.form = "%.1f", .unit = 1};
   char text[32];
-  columns_print(s, c, kmax, out);
+  columns_print(s, m, kmax, out);
   fputc('\n', out);
   blocks_print(s, c->place == PLACE_POST, out);
   fprintf(out, "Massive activation: largest entry of a state %.3g in size, "
@@ -8324,7 +8343,7 @@ static void eval_print(const Work *w, const Settings *s) {
   if (w->t.random_tokens)
     printf(", without its training's random tokens");
   printf(", rows %s\n\n", s->metric_rows ? "plus1" : "real");
-  sinks_print(r, &s->model, s->eval_k, stdout);
+  sinks_print(r, &w->t.m, s->eval_k, stdout);
   if (r->loss > 0)
     printf("\nloss %.4f nats a token, of these sequences (valid_loss of train "
            "has blocks of\nthe whole context, which begin anywhere)\n", r->loss);

@@ -403,7 +403,7 @@ static void gradients__at_zero(Test *t) {
       lab_gradients(&b);
       const real *d = tensor_d(&b.m, x);
       for (idx r = 0; r < x->rows; r++)
-        within(t, (double)d[r * x->cols], 0, 0, "d%s, %s", x->name, b.flags);
+        within(t, d[r * x->cols], 0, 0, "d%s, %s", x->name, b.flags);
       fact(t, biggest(tensor_size(x), d) > 1e-4, "d%s is 0, %s", x->name, b.flags);
     }
 }
@@ -3545,6 +3545,8 @@ static void frame__verdicts(Test *t) {
 }
 
 #ifdef SINK_TESTS_ALONE
+_Static_assert(SIM_ROWS == 4 && NORMALIZER_ROWS == 4,
+               "a new row: data/README.md, To add, has the tests that it needs");
 static const TestEntry TESTS[] = {
     RUNS(seams__row_at), RUNS(gradients__every_variant), RUNS(gradients__every_operation),
     RUNS(gradients__tiles), RUNS(gradients__at_zero), RUNS(gradients__accumulate),

@@ -327,7 +327,7 @@ static void rows_row(const Config *c, int n, int keys, const double *z,
     rows_softpick(n, z, r);
   else if (config_thresholds(c))
     rows_threshold(c, n, z, r);
-  else if (c->sim > SIM_IDENTITY || c->normalizer == NORMALIZER_COUNT)
+  else if (c->sim >= SIM_SOFTPICK || c->normalizer == NORMALIZER_COUNT)
     rows_further(c, n, keys, z, r);
   else
     slow_row(c, n, keys, z, r);

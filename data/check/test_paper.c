@@ -986,7 +986,7 @@ static void measure_layers__by_hand(Test *t) {
   within(t, measured(t, &found, "times_*"), want[4] / sink_uniform(&r.m, T),
          1e-12, "times_*");
   within(t, measured(t, &found, "times_self"),
-         want[18] / even_weight(&r.m, T, true), 1e-12, "self");
+         want[18] / even_weight(&r.m, T, 0), 1e-12, "self");
   sinks_free(&q);
   result_free(&found);
   trainer_free(&r);

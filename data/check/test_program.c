@@ -1074,7 +1074,7 @@ static void demo_run__verdict(Test *t) {
   fact(t,
        strstr(at, "2 times even or more counts as a sink, below 1.5 as none;\n"
                   "losses within 0.05 nats count as equal.\n") &&
-           strstr(at, "\nThis run took 12 of the usual 3000 steps.\nRule"),
+           strstr(at, "\nThis run took 12 of the usual 3000 steps.\nsoftmax "),
        "%s", at);
   fact(t,
        !strncmp(page[0], page[1], (size_t)(strstr(at, " s on ") - 4 - page[0])),
@@ -1239,10 +1239,13 @@ static void run_verdict__words(Test *t) {
 static char *sinks_page(Test *t, const Sinks *s, const Config *c, int rows,
                         bool map) {
   FILE *out = printing();
+  Model m;
+  model_create(&m, c, false, fresh(t));
   if (map)
     heat_map("alpha", s, c, 3, out);
   else
-    sinks_print(s, c, rows, out);
+    sinks_print(s, &m, rows, out);
+  model_free(&m);
   return printed(t, out);
 }
 

@@ -81,7 +81,7 @@ static double loss_gap(const Results *r, const int row[2]) {
   return row_mean(r, row[0], "loss") - row_mean(r, row[1], "loss");
 }
 
-/* "yes", or the first thing that is unfair in a claim's test; where one other
+/* "fair", or the first thing that is unfair in a claim's test; where one other
  * claim asks it again on fair terms, that one's verdict. */
 static const char *claim_fair(const Results *r, const Claim *c) {
   static const double EQUAL_LOSS = 0.05;
@@ -108,7 +108,7 @@ static const char *claim_fair(const Results *r, const Claim *c) {
   const double gap = loss_gap(r, row);
   if (row[1] >= 0 && isnan(gap))
     return "not known";
-  return fabs(gap) > EQUAL_LOSS ? "loss" : "yes";
+  return fabs(gap) > EQUAL_LOSS ? "loss" : "fair";
 }
 
 /* -----------------------------------------------------------------------------
@@ -155,7 +155,7 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
   if (needed)
     bytes_print(out, e,
                 "- Of larger models (6.3 times the parameters, 10 times the "
-                "tokens) %d of %d runs are there.\n",
+                "tokens; 16 first tokens) %d of %d runs are there.\n",
                 done, needed);
 }
 
@@ -755,8 +755,8 @@ static void scope_told(Bytes *out, const Results *r, Error *e) {
               "and reads %.1f million tokens of books (3M).\n",
               layers, dim, heads, context, row_mean(r, base, "tokens") / 1e6);
   bytes_print(out, e,
-              "- Most models fix the first token of every sequence, since a "
-              "sink comes much sooner then.\n");
+              "- Most models fix the first token of each sequence, where a sink "
+              "comes much sooner: a `yes` holds there.\n");
   if (isnan(row_mean(r, natural, "tokens") + row_mean(r, natural, "times_1")) ||
       isnan(threshold_cell(looked, r, natural, AT_2)))
     return;
@@ -784,11 +784,11 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   bytes_print(&line, e,
               "`it` is the sink. `yes`: reproduced, by a rule that was written "
               "down first. `weaker`: in the paper's direction, but less than "
-              "asked. `no`: not reproduced. 3M and 9M are tokens of books. "
-              "Fair: `loss`: the two losses differ by more than 0.05 "
-              "nats. `tokens`: one side has read more. `control`: rows without "
-              "a sink may show it too. `yes`: none of these. Another word is "
-              "the verdict of the claim asked again fairly.");
+              "asked. `no`: not reproduced; `opposite`: the other way round. "
+              "`undecided`: the seeds allow both. `not run`: still to train. "
+              "Fair: `loss`: the losses differ by more than 0.05 nats. "
+              "`control`: rows without a sink may show it too. Another word: "
+              "the verdict when asked fairly.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);
@@ -798,8 +798,8 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "names (2, or k*: `*`); `.`: there is none; `*` behind the "
               "paper's: on proxy scores, ~: second-hand. Spread is the seeds' "
               "standard deviation. The gap is the first row's loss less the "
-              "other's. Windows are judged by rows that see the same keys, not "
-              "this alpha. Holm corrects verdicts, not intervals.");
+              "other's. Claim 5 goes by its time, windows by rows with the "
+              "same keys. Holm corrects verdicts, not intervals.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,
