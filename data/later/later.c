@@ -14,6 +14,16 @@
  *            5 Clipped weights   6 The way out of a head   7 Blocks
  *            8 Muon   9 What an evaluation takes from rows
  *            10 Sparse attention   11 The seams   12 check later
+ *
+ * Tensors, beside those of sink.c's chapter 2, and how they start. N is
+ * --context, a gain is 1:
+ *
+ *   norm1.a, norm2.a, normf.a [1]  0.5    DyT's slope
+ *   l0.cscale [H]    c_h: 1/log N         l0.sbias [H]     f_h: -log N
+ *   l0.wg [C,G]      W_g, as LINEAR       l0.gate [H]      a static gate's u: 0
+ *   l0.vscale [H]    V-scale's c: 1       l0.hnorm [H*D]   the head norm's gain
+ *   l0.qnorm, l0.knorm [D]                gains; [H*D], [K*D] of --qk-whole
+ *   l0.norm3, l0.norm4 [C]                n3, n4 of a sandwich, as norm1
  */
 
 /* Does --gate gate o, the output of a head? */
@@ -183,8 +193,10 @@ static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x,
  * q = qnorm q0 / sigma (3.2) in each head before it rotates; so k. While the
  * gains are 1, |q| and |k| are sqrt(D), which bounds <q, k> / sqrt(D). This is
  * Qwen3's form: the paper has q0 / |q0|, no gains, and one learned factor for
- * 1/sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one: then their
- * lengths together are sqrt(H D), and one head's may be as large. */
+ * 1/sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one: then the H
+ * queries together have the length sqrt(H D), and one's may be as large.
+ * It is an RMSNorm whatever --norm says, with its eps, behind W's bias. The
+ * heads share a gain; k* is not normed. */
 
 /* la->q [rows,H,D] and k [rows,K,D] are normed; la->q0 and la->k0 keep them,
  * la->qstat and la->kstat [.,2] have each norm's numbers. A gain of heads D
@@ -222,14 +234,18 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
 /* ----------
  * 3  Scores before sim
  *
- * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys.
- * Of one key log n_i is 0.
+ * Three changes of z_ij (3.7), its b_h among it, before 3.6, not of z_i*. Row i
+ * sees n_i keys, x* among them, * not; --sparse-top chooses later. log 1 is 0.
  *
  *   soft-cap      y = X tanh(z / X)    Gemma 2's; |y| <= X. Without it y = z
  *   score scale   c_h log(n_i) y       the largest weight need not fade as n_i
  *                                      grows (SSMax, 2501.19399)
  *   score bias    .. - log(n_i), or    what a sigmoid lacks to have rows whose
  *                 .. + f_h             sum is about 1 (2409.04431)
+ *
+ * f_h begins below all scores: no weight passes under relu, rectified or
+ * softpick, and nothing learns. --extra logn has z_i* = log n_i, --extra-logit
+ * X has X; neither learns, and v* = 0.
  *
  * BACKWARD, from dz_j of what enters sim:
  *
@@ -284,17 +300,22 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen,
  *   rectified  e^z, but 0 where z < 0; then as exp over its sum (2504.20966)
  *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + 1e-8)         (2504.20966)
  *
- * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor
- * cancels but for the 1e-8, so the derivative holds m fixed. (The paper has
- * m = top, and trains with 1e-6; its code has 1e-8.) With u_j =
- * e^(z_j - m) - e^-m and u'_j = e^(z_j - m), both 0 where z_j is masked:
+ * The last two have their own Z alone; where all z < 0 they have a = dz = 0.
+ * count refuses exp. relu over its 1-norm runs as sum (1). The metric is 3.6's
+ * for relu, a for the others.
+ *
+ * SOFTPICK. Every term is multiplied by e^-m, m the largest of 0 and all z_j, *
+ * among them. The factor cancels but for the 1e-8, so the derivative holds m
+ * fixed. With u_j = e^(z_j - m) - e^-m and u'_j = e^(z_j - m), both 0 where z_j
+ * is masked:
  *
  *   a_j  = max(u_j, 0) / Z           Z       = sum_j |u_j| + 1e-8
  *   s'_k = u'_k above 0, else 0      dlogz_k = sign(u_k) u'_k / Z
  *
  * A key with a score below 0 gets no weight, and through Z lessens the weights
  * of all others. By hand, z = (log 3, -log 2), da = (1, -1): a = (4/5, 0),
- * s'/Z = (6/5, 0), dlogz = (6/5, -1/5), delta = 0.8, dz = (0.24, 0.16). */
+ * s'/Z = (6/5, 0), dlogz = (6/5, -1/5), delta = 0.8, dz = (0.24, 0.16). The
+ * paper has m = top, and trains with 1e-6; its code has 1e-8. */
 
 /* c with another similarity and normaliser: these rows are made of sink.c's. */
 static Config row_as(const Config *c, int sim, int normalizer) {
@@ -373,7 +394,7 @@ static real count_normalizer(const Config *c, real row_stat) {
 static const RowKind COUNT_ROW = {
   .plain = row_in_turn, .forward = count_forward, .backward = count_backward,
   .normalizer = count_normalizer, .metric = row_metric};
-/* m = |a|, of sum 1 or less: weights that go unspent are no token's. */
+/* The metric |a|, of sum 1 or less: weights that go unspent are no token's. */
 static void metric_of_weights(const Config *c, idx n, const real *a, real Z,
                               real *m) {
   (void)c;
@@ -470,7 +491,8 @@ static const RowKind SOFTPICK_ROW = {
  *   a'_j = min(max((X - G) a_j + G, 0), 1)      0 or 1 at finite scores too
  *   da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as in 3.6
  *
- * The metric's m is made before the clip: it shows a, not a'. */
+ * * is clipped as well. delta has a, the output and dv have a'. The metric's m
+ * is made before the clip: it shows a, not a'. */
 
 /* a' in place. A masked weight stays 0. */
 static void row_clip(const Config *c, idx n, real *a) {
@@ -496,8 +518,8 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  * 6  The way out of a head
  *
  * The steps below, each by its flag, change the o_i of 3.7 in this order. x [C]
- * is what W_Q reads, u = x W_g [G] for G gates a row (config_gates), g = 1/(1 +
- * e^-u), and e = 1e-8:
+ * is what W_Q reads, u = x W_g [G] for G gates a row (H, of elements H D, of
+ * values K D), g = 1/(1 + e^-u), and e = 1e-8:
  *
  *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)
  *                 o less its part along its own value
@@ -683,7 +705,7 @@ static inline int metric_refuses(const Config *c, int rows, Error *e) {
  *
  *   parallel   u = x + MHSA(n1 x)        y = u + FFN(n2 x)        GPT-NeoX's
  *   sandwich   u = x + n3(MHSA(n1 x))    y = u + n4(FFN(n2 u))    Gemma 2's
- *              without n1 and n2 under --behind-only              OLMo 2's
+ *              without n1, n2 and their n1', n2' under --behind-only   OLMo 2's
  *
  * A final norm ends both stacks. Backward, as in sink.c's chapter 4:
  *
@@ -761,9 +783,9 @@ static void sandwich_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 8  Muon   Jordan 2024
  *
- * It steps the matrices of the blocks, each whole as it is stored, heads side
- * by side. AdamW steps all else, at the same lr. A step of w [rows,columns] by
- * its gradient g; M, first 0, is in m1:
+ * It steps wq, wk, wv, wo, w1, w2, w3, wg, phi1 and phi2, each whole as it is
+ * stored, heads side by side. AdamW steps all else, at the same lr. A step of w
+ * [rows,columns] by its gradient g; M, first 0, is in m1:
  *
  *   M <- 0.95 M + g
  *   G  = g + 0.95 M        with the new M (Nesterov)
@@ -917,8 +939,10 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *                                         in NSA (2502.11089), which scores
  *                                         blocks by keys of its own, learned
  *
- * A block's mean is over those of its keys that the row sees. Of equal scores
- * the earlier key or block is chosen. The column * is no key and always stays.
+ * z_ij is section 3's. Key j, from 0 with x* counted, is in block floor(j/N);
+ * token 1's need not be the first. A block's mean is over those of its keys
+ * that the row sees. Of scores with equal bits the earlier key or block is
+ * chosen; --plain's bits may differ. The column * is no key and always stays.
  * The choice has no gradient: what is left out has z = -infinity, and a = dz =
  * 0 as if masked.
  *
@@ -935,13 +959,14 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *   a_j|k = g_j (1[j = k] - tau_k)      tau_k = g_k / sum g
  *   dz_k  = g_k (da_k - mean)           mean  = sum_j g_j da_j / sum g
  *
- * tau_k is dtau/dz_k, of entmax twice that. The row has 3.6's form with
- * s'/Z = g and dlogz = 0, once the mean is taken from da.
+ * tau_k is dtau/dz_k for sparsemax and 2 dtau/dz_k for entmax. The row has
+ * 3.6's form with s'/Z = g and dlogz = 0, once the mean is taken from da. The
+ * metric's m is a.
  *
  * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4),
  * g = (1, 1), dz = (1, -1). */
 
-/* The tau of x [n], less its largest: sum [x - max - tau]_+, or of its squares,
+/* tau - max x, for x [n]: sum [x - max - tau]_+, or of its squares,
  * is 1. Newton's steps begin at -1, where the sum is 1 or more. The sum is
  * convex in tau, so every step ends at or below the root. Added to a large max
  * tau would lose its digits, and n weights would sum to 1 +- n ulp(max) / 2. */
@@ -964,8 +989,8 @@ static real threshold(idx n, const real *x, bool squares) {
   return tau;
 }
 
-/* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g; tau, as threshold has it,
- * less the largest. What is masked has 0. */
+/* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g; tau is threshold's, less
+ * the largest. What is masked has 0. */
 static void sparse_weights(const Config *c, idx n, const real *z, real tau,
                            real *a, real *deriv) {
   bool squares = c->sim == SIM_ENTMAX;
@@ -1043,9 +1068,9 @@ static idx best_of(idx n, const real *score) {
 }
 
 /* Masks all of a row's keys z [n], key lo on, but those of its K blocks, which
- * are single keys without --sparse-block. Its own block is always one, unless
- * --isolate hides it. `block` [n] is scratch: a block's score, -infinity once it
- * is chosen, or if the row sees no key of it. */
+ * are single keys without --sparse-block. With it its own block is always one,
+ * unless --isolate hides it. `block` [n] is scratch: a block's score, -infinity
+ * once it is chosen, or if the row sees no key of it. */
 static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
                      real *block) {
   idx size = c->sparse_block ? c->sparse_block : 1, from = at->lo / size;

@@ -34,14 +34,14 @@ static void more_dump(struct Dump *d);
 
 #define MORE_CONFIG \
   double soft_cap;              /* X of the scores' cap; NAN: none */ \
-  int gain, shift;              /* GAIN_*, SHIFT_*: c_h log n z + f_h */ \
+  int gain, shift;              /* GAIN_*, SHIFT_*: section 3 */ \
   double clip_low, clip_high;   /* G, X of clipped weights */ \
   double extra_logit;           /* a fixed z_i*; NAN: learned */ \
   int gate;                     /* GATE_* */ \
   int qk_norm, qk_whole;        /* of a head's dims; of all heads at once */ \
   int head_norm, v_scale, xsa;  /* switches: the way out of a head */ \
   int sparse_top, sparse_block; /* how many keys or blocks, and a block's keys */ \
-  int sparse_first;             /* a switch: the first block is one of them */ \
+  int sparse_first;             /* a switch: token 1's block is one of them */ \
   int behind_only;              /* a sandwich without n1 and n2 */ \
   MODELS_CONFIG
 #define MORE_NORM Tensor a;     /* [1] the slope of DyT */

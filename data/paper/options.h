@@ -44,8 +44,8 @@ enum { LOOKS = 1024 };
          "scores are multiplied by c_h log(n)"), \
   AXIS("score-bias", MODEL, model.shift, SHIFT, "added to the scores"), \
   REAL("clip-low", MODEL, model.clip_low, "0", -1e6, 0, \
-       "G: weights a become (H - G) a + G, cut [0]"), \
-  REAL("clip-high", MODEL, model.clip_high, "1", 1, 1e6, "H: at 0 and 1"), \
+       "G: weights a become (X - G) a + G, cut [0]"), \
+  REAL("clip-high", MODEL, model.clip_high, "1", 1, 1e6, "X: at 0 and 1"), \
   REAL("extra-logit", MODEL, model.extra_logit, "none", -1e6, 1e6, \
        "stays at X; none: learned"), \
   AXIS("gate", MODEL, model.gate, GATE, "of a head's output or values"), \
