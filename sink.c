@@ -38,8 +38,6 @@
  *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    of the p-norm
  *
  * The backward recomputes each row from q and k: memory grows with T, not T^2.
- * For that, tiles (14.1) keep one number per row, row_stat: log Z for softmax,
- * FlashAttention's logsumexp.
  *
  * LETTERS, unless a section says otherwise:
  *   B sequences    T tokens    N rows: T and any x*    L layers    V vocabulary
@@ -448,8 +446,9 @@ static void config_fill(Config *c) {
  *   DOWN w3 as LINEAR              N(0, 1/(fan_in L^2))  N(0, 0.02^2 / 2L)
  *   BIAS    U(+-1/sqrt(fan_in))    0                     0
  *   SMALL   N(0, 0.02^2) under all three: k*, v*, v+ and the logit
- *   STREAM  as EMBED, and not decayed under --decay matrices: x*
+ *   STREAM  as EMBED: x*     Gains start at 1, biases of norms and rel at 0.
  *
+ * --decay matrices decays EMBED, LINEAR, OUT and DOWN alone.
  * torch is PyTorch's default. authors is the authors' own, whose DOWN is for
  * SwiGLU only (other ffn: LINEAR). gpt2 shrinks what writes into the residual
  * stream, so that its 2L branches together have the variance of one unshrunk.
@@ -2290,8 +2289,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * token's: alpha of * and of x* is a mean over the T real rows.
  *
  * The authors' code (--metric-rows plus1) adds a row that gives * all its
- * weight (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, the paper
- * over i >= k: these differ inside a prefix, whose rows see ahead. */
+ * weight (F6): alpha_* = (1 + sum)/(T+1); for x* that row is x*'s own. It also
+ * sums over all rows, the paper over i >= k: inside a prefix rows see ahead. */
 
 /* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for *, x*. */
 static double sink_alpha(const Config *c, int T, int form, const real *m, idx j) {
@@ -2417,8 +2416,8 @@ static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
  *
  * Adds cosine and product of one head of sequence b, as means over all rows but
  * the first. Index 0: with the first row's key, as in Figure 2, even where a
- * window hides it. Index 1: over the other keys that a row sees, up to its
- * own. */
+ * window hides it. Index 1: the row's mean over the other keys that it
+ * sees, up to its own. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
@@ -3798,8 +3797,9 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  * ends a document. A text that is not UTF-8 or has a zero byte is refused.
  * Without --text sink reads the stories that come with it. */
 
-/* HELD_SEED splits the text, and draws where the sink is measured. LOSS_SEED
- * draws where a loss is taken, in training too. */
+/* HELD_SEED splits the text and draws random input (9.4). First tokens (9.3)
+ * are drawn by it where the sink is measured, by LOSS_SEED where a loss is
+ * taken, in training too. */
 enum { HELD_SEED = 0x5EED, LOSS_SEED = 0xF125 };
 
 /* Appends a text and a separator. A byte order mark becomes white space. */
@@ -4168,9 +4168,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *   repeat    one such token, T times
  *
  * A fixed token is written here too; with --first-tokens it is the one
- * repeated. The first n documents of more than T tokens serve. If they are
- * fewer, further stretches are spread over them, since neighbours may be of one
- * chapter; but not where documents are alike, as for ./paper's results. */
+ * repeated. The first n documents of more than T ids serve, <|endoftext|> among
+ * them. If they are fewer, further stretches are spread over them, since
+ * neighbours may be of one chapter; but not where documents are alike, as for
+ * ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4247,9 +4248,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
  *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
- *   8   8   8   the data: blocks read, document, offset in it
- *   4   a sum of what follows the parameters: 3 m, v and the run, 4 the start,
- *       8 ids' weights
+ *   8   8   8   the data: blocks read; of a grammar document, offset in it
+ *   4   what follows the parameters, numbers that are added: 3 for m, v and the
+ *       run, 4 for the start, 8 for ids' weights
  *   8   count of parameters .. parameters in the order of the table of tensors
  *   ..  8: with --first-tokens text, N^X or N:SET, a double for each id
  *   ..  3: m and v
@@ -4851,7 +4852,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * 11  Evaluation   sections 3.1 to 3.3
  *
  * An evaluation takes chapter 6's means over n sequences of T tokens: text of
- * held-out documents (data_probe), or random or repeated ids (Table 1). */
+ * held-out documents (data_probe), or random or repeated ids (Table 1). `eval`
+ * takes the text, --tokenizer, --fix-token, --bos and --valid of the training,
+ * but its own --T, --eps, --metric-rows and --input. */
 
 /* ----------
  * 11.0  A measurement   sections 3.1, 3.2
@@ -5051,7 +5054,8 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Massive activations (Sun et al. 2024, without their threshold) of sequence b:
- * the largest |h| in a block's output, and that output's median |h|. */
+ * the largest |h| in a block's output, and that output's median |h|, the upper
+ * one of two. */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;          /* [N,C] */
@@ -8335,7 +8339,7 @@ static void eval_print(const Work *w, const Settings *s) {
     printf(" on %s (%s)", w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (natural)
-    printf(" (%d at the start of a document)", r->starts);
+    printf(" (%d where a document or its held part begins)", r->starts);
   if (*w->t.data.drawn)
     printf(", %s", w->t.data.drawn);
   else if (s->data.fix_token && s->data.fix_token <= r->T)
