@@ -130,7 +130,8 @@ asan: sink paper hf bench out/test-asan $(CHECKS:%=out/test-%-asan)
 	./out/test-asan
 	for t in $(CHECKS); do ./out/test-$$t-asan || exit 1; done
 
-# Finite differences of one model, for those who change a formula.
+# Finite differences of one model over 7 and 70 tokens, for those who change a formula. A new row first needs
+# its place in the two row counts of test_sink.c.
 gradients: out/test-double
 	@SINK_FLAGS="$(FLAGS)" ./out/test-double gradients__every_variant gradients__tiles
 

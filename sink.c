@@ -404,7 +404,7 @@ static void config_fill(Config *c) {
     c->pnorm = 2;
   if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
     c->extra_value = VALUE_ZERO;
-  /* exp, sigmoid and elu + 1 over their 1-norm run as sum, with its 1e-8 */
+  /* exp, sigmoid and elu + 1 over their 1-norm run as sum */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1 &&
       c->sim != SIM_IDENTITY) {
     c->normalizer = NORMALIZER_SUM;
@@ -448,10 +448,10 @@ static void config_fill(Config *c) {
  *   SMALL   N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   STREAM  as EMBED: x*     Gains start at 1, biases of norms and rel at 0.
  *
- * --decay matrices decays EMBED, LINEAR, OUT and DOWN alone.
- * torch is PyTorch's default. authors is the authors' own, whose DOWN is for
- * SwiGLU only (other ffn: LINEAR). gpt2 shrinks what writes into the residual
- * stream, so that its 2L branches together have the variance of one unshrunk.
+ * --decay matrices decays EMBED, LINEAR, OUT and DOWN alone. torch is PyTorch's
+ * default. authors is the authors' own, whose DOWN is for SwiGLU only (other
+ * ffn: LINEAR). gpt2 shrinks what writes into the residual stream, so that its
+ * 2L branches together have the variance of one unshrunk.
  *
  * In the paper's model a row of wte has length 27.7 (torch), 0.63 (authors) or
  * 0.55 (gpt2): the stream, and the norm ratios of Figure 7, start from it.
@@ -828,7 +828,7 @@ WIDE(norm_row_backward,
     along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
   }
   mean *= inverse / (real)C;             /* mean dxn / sigma */
-  /* xn stands twice, each time over sigma; the third 1/sigma is dx's own */
+  /* xn = (x - mu)/sigma stands twice; the third 1/sigma is dx's own */
   along = along * inverse / (real)C * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
     dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
@@ -1440,9 +1440,8 @@ static bool visible(const Config *c, int w, idx i, idx j) {
  *   last              7 6 5 4 3 2 1 0
  *   lowfreq           3 7 2 6 1 5 0 4     the slowest half-split pair first
  *
- * lowfreq has dims r .. D-1 before the pairs, and the same order where --pos
- * rotates none. A frozen dim starts at 0, with gradient 0. Test:
- * gradients__frozen_dims. */
+ * lowfreq has dims r .. D-1 before the pairs, whatever --pos. A frozen dim
+ * starts at 0, with gradient 0. Test: gradients__frozen_dims. */
 static bool config_learned_dim(const Config *c, int d) {
   int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
   int learned = c->extra_dims ? c->extra_dims : D;
@@ -2348,9 +2347,10 @@ static bool block_attends(const Model *m, int l) {
 }
 
 static idx keys_seen(const Config *c, int w, idx N, idx i) {
-  idx seen = 0;
-  for (idx j = 0; j < N; j++)
-    seen += visible(c, w, i, j);
+  idx lo = w && i >= w ? i - w + 1 : 0, first = c->sink_token;
+  idx seen = i + 1 - lo, end = at_most(first + c->prefix, N);
+  for (idx j = first; j < end; j++)   /* of the prefix, those outside lo .. i */
+    seen += j < lo || j > i;
   return seen;
 }
 
@@ -3798,8 +3798,8 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  * Without --text sink reads the stories that come with it. */
 
 /* HELD_SEED splits the text and draws random input (9.4). First tokens (9.3)
- * are drawn by it where the sink is measured, by LOSS_SEED where a loss is
- * taken, in training too. */
+ * are drawn by it where the sink is measured, by LOSS_SEED in training and for
+ * its valid loss. */
 enum { HELD_SEED = 0x5EED, LOSS_SEED = 0xF125 };
 
 /* Appends a text and a separator. A byte order mark becomes white space. */
@@ -4415,8 +4415,8 @@ static void moments_create(Trainer *t, Error *e) {
 }
 
 /* Makes room for `count` parameters, if the settings have as many and at least
- * a byte of the file is left for each. A model to evaluate has neither gradients
- * nor moments. */
+ * a byte of the file is left for each. A model to evaluate has neither
+ * gradients nor moments. */
 static void checkpoint_room(const Passage *c, Trainer *t, idx count,
                             int parts) {
   Error *e = c->e;
@@ -4658,8 +4658,8 @@ static int trainer_finish(Trainer *t, double loss, Error *e) {
   return 0;
 }
 
-/* After a failure the place in the text is the last step's, as a checkpoint must
- * have it; so is the loss, but after a divergence it is NAN. */
+/* After a failure the place in the text is the last step's, as a checkpoint
+ * must have it; so is the loss, but after a divergence it is NAN. */
 static int trainer_step(Trainer *t, Error *e) {
   const Data was = t->data;
   double loss = 0;
@@ -4708,10 +4708,10 @@ static void progress_show(const Trainer *t, Progress *p) {
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
   if (t->s.quiet || (left > 0 && now - p->shown < 10))
     return;
-  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f at "
-          "step %ld  this model: %.0f s left\n", p->name, t->step,
-          t->s.train.steps, t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1],
-          p->looked, each * left);
+  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f "
+          "(step %ld)  %.0f s left\n", p->name, t->step, t->s.train.steps,
+          t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1], p->looked,
+          each * left);
   p->shown = now;
 }
 
@@ -4797,8 +4797,8 @@ static void run_save(const Trainer *t, const Bytes *log, bool checkpoint,
  * the log come every --log-every steps and at the last, a checkpoint every
  * --save-every steps and at the end, after an error too, but not after a
  * divergence: there the log ends with a line "# step N: why", which --resume
- * drops, and the checkpoint before stays. If a resumed run's first look fails, at
- * a NaN say, training goes on until a step or the next look does. */
+ * drops, and the checkpoint before stays. If a resumed run's first look fails,
+ * at a NaN say, training goes on until a step or the next look does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds between saves of the log */
   const Train *r = &t->s.train;
@@ -4853,8 +4853,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  *
  * An evaluation takes chapter 6's means over n sequences of T tokens: text of
  * held-out documents (data_probe), or random or repeated ids (Table 1). `eval`
- * takes the text, --tokenizer, --fix-token, --bos and --valid of the training,
- * but its own --T, --eps, --metric-rows and --input. */
+ * takes --text, --tokenizer, --fix-token, --first-tokens, --bos and --valid of
+ * the training, but its own --T, --eps, --metric-rows and --input. Of another
+ * --text it reads all, unless --valid is given. */
 
 /* ----------
  * 11.0  A measurement   sections 3.1, 3.2
@@ -5755,6 +5756,8 @@ static int run_arms(Outcome *o, Settings *s, Error *e) {
   }
   if (read_again(s, e) || outputs_ready(s, path, 2 * ARMS + 3, e))
     return e->status;
+  if (!s->quiet)
+    fprintf(stderr, "Three models, one after another:\n");
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
     Settings arm = *s;
     strcpy(arm.out, file[2 * i]);
@@ -8166,14 +8169,14 @@ static void columns_print(const Sinks *s, const Model *m, int kmax, FILE *out) {
     fprintf(out, "%-38s %9.4f %9.2f\n%-38s %9.4f %9.2f\n", "self", self,
             self / s->even_self, "prev", prev, prev / s->even_self);
   }
-  fprintf(out, "Sink without a number: eps %g. x even: over the same alpha in "
-          "even rows (token 1: %.4f; *, x* too).\nRow mass %.3f. self, prev: a "
+  fprintf(out, "Sink without a number: eps %g. x even: alpha over that of even "
+          "rows (token 1: %.4f, for *, x* too).\nRow mass %.3f. self, prev: a "
           "row's share on its own token, and on the one before.\n", s->eps[0],
           s->even, sinks_raw(s));
   for (int x = 0; x < s->n_eps; x++)
-    if (s->eps[x] < s->even)
-      fprintf(out, "Sink at eps %g says nothing here: even rows pass it. Try: a "
-              "longer --T\n", s->eps[x]);
+    if (s->eps[x] > 0 && s->eps[x] < s->even && (!x || s->eps[x] != s->eps[0]))
+      fprintf(out, "Sink at eps %g says nothing here: even rows pass it. Try: "
+              "a longer --T\n", s->eps[x]);
 }
 
 static void blocks_print(const Sinks *s, bool post, FILE *out) {

@@ -14,8 +14,8 @@
  *   config_from_flags, which resolves; model_create, all 0; model_init draws
  *   or checkpoint_load: no data, and gradients only if with_moments
  *   acts_create: room for B sequences of T tokens; a backward needs ACTS_ALL
- *   model_zero_grads, model_forward, model_loss, model_backward; a loss alone
- *   has share 0. Or sinks_create, sinks_measure .. in that room, sinks_finish
+ *   model_zero_grads, model_forward, model_loss of share 1 (0: a loss alone),
+ *   model_backward; or sinks_create, sinks_measure .. there, sinks_finish
  * or settings_default, settings_flags, trainer_create, trainer_step ..; each
  * _free, harmless on {0} and twice. An id from V on, B or T beyond the room and
  * another order crash or give wrong numbers; sinks_measure refuses B and T. */

@@ -25,7 +25,7 @@ if [ "$1" != --solve ]; then
             refuse "$out/puzzle.c holds what you wrote, or an older sink.c. Try: mv $out/puzzle.c $out/${was:-mine}.c, or FORCE=1"
         }
     fi
-    mv "$out/puzzle.new" "$out/puzzle.c" && sum > "$out/puzzle.sum" || exit 1
+    mv "$out/puzzle.new" "$out/puzzle.c" && sum > "$out/$1.sum" || exit 1
     echo "$out/puzzle.c:$(grep -n '/[*] PUZZLE' "$out/puzzle.c" | cut -d: -f1): $(head -1 "$out/puzzle.c" |
         sed 's/.*: \(.*\)\. Write.*/\1/'). Write it, then: make solve"
     exit
@@ -38,8 +38,8 @@ $CC -O1 -Wall -Wno-unused -I. -DSINK_DOUBLE "-DPUZZLE=\"$out/puzzle.c\"" data/bo
     -o "$out/solve" -lm > "$out/solve.log" 2>&1
 compiled=$?
 head -n 12 "$out/solve.log" >&2   # a brace that is missing makes 4,000 lines
-[ $compiled = 0 ] || [ ! -f "$out/puzzle.sum" ] || [ "$(cat "$out/puzzle.sum")" = "$(sum)" ] ||
-    echo "puzzle: sink.c or sink.h changed since this puzzle was made. Try: it in a second clone" >&2
+[ $compiled = 0 ] || [ ! -f "$out/$name.sum" ] || [ "$(cat "$out/$name.sum")" = "$(sum)" ] ||
+    echo "puzzle: sink.c or sink.h changed since this puzzle was made. Try: puzzles in a second clone" >&2
 [ $compiled = 0 ] || refuse "$out/puzzle.c does not compile: all of it is in $out/solve.log" 1
 (ulimit -t 60; exec "$out/solve" --first "${name}__")
 status=$?

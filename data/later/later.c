@@ -18,7 +18,7 @@
  * Tensors, beside those of sink.c's chapter 2, and how they start. N is
  * --context, a gain is 1:
  *
- *   norm1.a, norm2.a, normf.a [1]  0.5    DyT's slope
+ *   l0.norm1.a .. normf.a [1]  0.5        DyT's slopes, beside biases .b
  *   l0.cscale [H]    c_h: 1/log N         l0.sbias [H]     f_h: -log N
  *   l0.wg [C,G]      W_g, as LINEAR       l0.gate [H]      a static gate's u: 0
  *   l0.vscale [H]    V-scale's c: 1       l0.hnorm [H*D]   the head norm's gain
@@ -195,8 +195,8 @@ static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x,
  * Qwen3's form: the paper has q0 / |q0|, no gains, and one learned factor for
  * 1/sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one: then the H
  * queries together have the length sqrt(H D), and one's may be as large.
- * It is an RMSNorm whatever --norm says, with its eps, behind W's bias. The
- * heads share a gain; k* is not normed. */
+ * It is an RMSNorm whatever --norm says, with --norm-eps, behind W's bias.
+ * Heads share a gain [D], but under --qk-whole; k* is not normed. */
 
 /* la->q [rows,H,D] and k [rows,K,D] are normed; la->q0 and la->k0 keep them,
  * la->qstat and la->kstat [.,2] have each norm's numbers. A gain of heads D
@@ -243,9 +243,9 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
  *   score bias    .. - log(n_i), or    what a sigmoid lacks to have rows whose
  *                 .. + f_h             sum is about 1 (2409.04431)
  *
- * f_h begins below all scores: no weight passes under relu, rectified or
- * softpick, and nothing learns. --extra logn has z_i* = log n_i, --extra-logit
- * X has X; neither learns, and v* = 0.
+ * f_h begins at -log N. Where that puts every score below 0 no weight passes
+ * under relu, rectified or softpick, and nothing learns. --extra logn has
+ * z_i* = log n_i, --extra-logit X has X; neither learns, and v* = 0.
  *
  * BACKWARD, from dz_j of what enters sim:
  *
@@ -302,7 +302,7 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen,
  *
  * The last two have their own Z alone; where all z < 0 they have a = dz = 0.
  * count refuses exp. relu over its 1-norm runs as sum (1). The metric is 3.6's
- * for relu, a for the others.
+ * for relu and count, a for the two.
  *
  * SOFTPICK. Every term is multiplied by e^-m, m the largest of 0 and all z_j, *
  * among them. The factor cancels but for the 1e-8, so the derivative holds m
@@ -940,7 +940,7 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *                                         blocks by keys of its own, learned
  *
  * z_ij is section 3's. Key j, from 0 with x* counted, is in block floor(j/N);
- * token 1's need not be the first. A block's mean is over those of its keys
+ * token 1's block need not be block 0. A block's mean is over those of its keys
  * that the row sees. Of scores with equal bits the earlier key or block is
  * chosen; --plain's bits may differ. The column * is no key and always stays.
  * The choice has no gradient: what is left out has z = -infinity, and a = dz =
@@ -966,7 +966,7 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4),
  * g = (1, 1), dz = (1, -1). */
 
-/* tau - max x, for x [n]: sum [x - max - tau]_+, or of its squares,
+/* t = tau - max x, for x [n]: sum [x - max x - t]_+, or of its squares,
  * is 1. Newton's steps begin at -1, where the sum is 1 or more. The sum is
  * convex in tau, so every step ends at or below the root. Added to a large max
  * tau would lose its digits, and n weights would sum to 1 +- n ulp(max) / 2. */
@@ -989,8 +989,8 @@ static real threshold(idx n, const real *x, bool squares) {
   return tau;
 }
 
-/* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g; tau is threshold's, less
- * the largest. What is masked has 0. */
+/* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g; tau - max z is what
+ * threshold returned. What is masked has 0. */
 static void sparse_weights(const Config *c, idx n, const real *z, real tau,
                            real *a, real *deriv) {
   bool squares = c->sim == SIM_ENTMAX;
@@ -1068,9 +1068,9 @@ static idx best_of(idx n, const real *score) {
 }
 
 /* Masks all of a row's keys z [n], key lo on, but those of its K blocks, which
- * are single keys without --sparse-block. With it its own block is always one,
- * unless --isolate hides it. `block` [n] is scratch: a block's score, -infinity
- * once it is chosen, or if the row sees no key of it. */
+ * are single keys without --sparse-block. With it the row's own block is always
+ * chosen, unless --isolate hides it. `block` [n] is scratch: a block's score,
+ * -infinity once it is chosen, or if the row sees no key of it. */
 static void keep_top(const Config *c, const RowAt *at, idx n, real *z,
                      real *block) {
   idx size = c->sparse_block ? c->sparse_block : 1, from = at->lo / size;

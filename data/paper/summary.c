@@ -787,8 +787,8 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "asked. `no`: not reproduced; `opposite`: the other way round. "
               "`undecided`: the seeds allow both. `not run`: still to train. "
               "Fair: `loss`: the losses differ by more than 0.05 nats. "
-              "`control`: rows without a sink may show it too. Another word: "
-              "the verdict when asked fairly.");
+              "`control`: rows without a sink may show it too. `fair`: neither. "
+              "A verdict: the claim's, asked again fairly.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);
