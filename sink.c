@@ -2234,8 +2234,8 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup,
     return lr * (step + 1) / warmup;
   if (schedule == SCHEDULE_CONSTANT)
     return lr;
-  double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
-  return min_lr + (lr - min_lr) * (1 + cos(PI * fmin(done, 1))) / 2;
+  double done = step < steps ? (double)(step - warmup) / (steps - warmup) : 1;
+  return min_lr + (lr - min_lr) * (1 + cos(PI * done)) / 2;
 }
 
 /* The global norm sqrt(sum g^2), for clipping (the authors': at 1). *bad is the
