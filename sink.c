@@ -6483,9 +6483,10 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
- * row_stat, from which the backward makes a row again, is log Z for exp (under
- * clamp log sum, whose sign tells the branch), else the signed sum or the
- * p-norm. As in 3.6 exp is relative, unless Z = 1, to the largest score, top:
+ * row_stat, from which the backward makes a row again, is log Z for exp,
+ * FlashAttention's logsumexp (under clamp log sum, whose sign tells the branch),
+ * else the signed sum or the p-norm. As in 3.6 exp is relative, unless Z = 1,
+ * to the largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
  *   p-norm  log Z = top + log(sum_j e^(p (z_j - top)))/p  [E44] temperature 1/p

@@ -1235,6 +1235,21 @@ static void run_verdict__words(Test *t) {
   }
 }
 
+/* keys_seen counts what `visible` shows, for every mask. */
+static void keys_seen__as_visible(Test *t) {
+  enum { N = 12 };
+  for (int k = 0; k < 4 * 4 * 3; k++) {
+    const int w = k % 4 * 3;
+    const Config c = {.prefix = k / 4 % 4 * 2, .sink_token = k / 16};
+    for (idx i = 0; i < N; i++) {
+      idx seen = 0;
+      for (idx j = 0; j < N; j++)
+        seen += visible(&c, w, i, j);
+      fact(t, keys_seen(&c, w, N, i) == seen, "row %d, mask %d", (int)i, k);
+    }
+  }
+}
+
 /* The page of `sink eval`, or only a map. */
 static char *sinks_page(Test *t, const Sinks *s, const Config *c, int rows,
                         bool map) {
@@ -3151,6 +3166,7 @@ static const TestEntry TESTS[] = {
   RUNS(train_run__no_log), RUNS(evaluate__against_maps),
   RUNS(evaluate__refuses), RUNS(trained_loss__blocks), RUNS(demo_run__verdict),
   RUNS(demo_run__diverged), RUNS(run_verdict__words),
+  RUNS(keys_seen__as_visible),
   RUNS(sinks_print__blocks_that_attend), RUNS(sinks_print__nothing),
   RUNS(sinks__self_and_prev), RUNS(heat_map__print_alpha), RUNS(rng__outputs),
   RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
