@@ -17,7 +17,7 @@
  * THE FORMULA. Every attention variant of the paper is these lines with one
  * choice on each axis; LETTERS, below, names the symbols:
  *
- *   q, k, v = LN(x) W + b       head h, from 0, reads key head floor(h K/H)
+ *   q, k, v = LN(x) W + b (post: x W + b)    head h reads key head floor(h K/H)
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     extra column: this, 0 or learned
  *   s_ij = sim(z_ij) where visible, else 0     i-w < j <= i, or j in the prefix
@@ -44,11 +44,11 @@
  *   S columns of a map: N, N+1 with *    C width, the paper's d; its C is T
  *   F width of the feed-forward    H query heads    K key heads, H in the paper
  *   D width of a head, the paper's d_h    r <= D of its dims are rotated
- *   i query    j key    h head    n row    t token, from 1
+ *   i query    j key    h head, from 0    n row    t token, from 1
  *   l layer, from 0 in code    x, h^l states
  *   z score, the paper's logit    s = sim(z)    Z normaliser
  *   a = s/Z weight, the paper's attention score A    m the metric's A
- *   scale  C.4's alpha, equation 29; alpha_k is the metric of chapter 6
+ *   scale  C.4's alpha, equation 30; alpha_k is the metric of chapter 6
  *   *  the extra column, a null key k* with value v*: a K or KV bias
  *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
@@ -230,7 +230,7 @@ real real_abs(real x);
 int worker(void);
 int workers(void);
 int set_workers(int n);
-/* Sets a pass's threads by how busy the machine is (14.2). */
+/* Sets a pass's threads: `begins` at its start, `tasks` to be shared (14.2). */
 static void pace(Acts *a, bool begins, idx tasks);
 
 /* Keeps the first error; returns its status. */
@@ -284,12 +284,12 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, of * or of x*, then Sink_1; of some biases
- *                       Sink_* is lost
+ *                       Sink_* is not known
  *   "-"                 the training failed
- *   ""                  not printed, or lost in our copy (Tables 5, 13)
+ *   ""                  not printed, or not known (Tables 5, 13)
  *
  * The paper finds a sink where a row's weights are positive and depend on each
- * other through Z, their "inner dependence". With Z = 1 it almost vanishes. A K
+ * other through Z, their "inner dependence". Z = 1 almost removes the sink. A K
  * bias or a sink token draws it away from token 1. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
@@ -479,8 +479,8 @@ static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 /* Appends t [rows,cols], if present, to the list; cols 0 makes a vector, with
  * t->cols 1. Block 0's names begin with "l0.". A companion may leave t out, or
  * append its own after it. */
-static void has(Model *m, Tensor *t, bool present, const char *name, int l,
-                int rows, int cols, int init) {
+static void list(Model *m, Tensor *t, bool present, const char *name, int l,
+                 int rows, int cols, int init) {
   const Seams *s = &m->seams;
   if (present && !(s->lacks && s->lacks(m, l, name))) {
     if (l < 0)
@@ -502,57 +502,58 @@ static void has(Model *m, Tensor *t, bool present, const char *name, int l,
 }
 
 /* The bias b of W: a number per column, initialised by W's fan-in. */
-static void has_bias(Model *m, Tensor *W, Tensor *b, const char *name, int l) {
-  has(m, b, m->c.linear_bias && W->rows, name, l, W->cols, 0, INITIAL_BIAS);
+static void list_bias(Model *m, Tensor *W, Tensor *b, const char *name, int l) {
+  list(m, b, m->c.linear_bias && W->rows, name, l, W->cols, 0, INITIAL_BIAS);
   b->fan_in = W->rows;
   W->bias = b;
 }
 
-static void has_norm(Model *m, Norm *w, bool present, const char *name, int l) {
+static void list_norm(Model *m, Norm *w, bool present, const char *name,
+                      int l) {
   char bias[16];
   snprintf(bias, sizeof bias, "%s.b", name);
   w->eps = m->c.norm_eps;
-  has(m, &w->g, present, name, l, m->c.dim, 0, INITIAL_ONE);
-  has(m, &w->b, present && m->c.norm != NORM_RMS, bias, l, m->c.dim, 0,
-      INITIAL_ZERO);
+  list(m, &w->g, present, name, l, m->c.dim, 0, INITIAL_ONE);
+  list(m, &w->b, present && m->c.norm != NORM_RMS, bias, l, m->c.dim, 0,
+       INITIAL_ZERO);
 }
 
 /* In W_Q, W_K and W_V head h has the columns h D .. h D + D - 1. Where heads
  * are added, W_O reads D numbers (F8). */
-static void has_attention(Model *m, Layer *w, int l) {
+static void list_attention(Model *m, Layer *w, int l) {
   const Config *c = &m->c;
   int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   int copies = c->extra_shared ? 1 : H;   /* of k* and v* */
   int O = c->combine == COMBINE_ADD ? D : H * D;
   bool phi = c->kernel == KERNEL_MLP, kv = c->extra == EXTRA_KV;
-  has(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR);
-  has(m, &w->wk, true, "wk", l, C, K * D, INITIAL_LINEAR);
-  has(m, &w->wv, true, "wv", l, C, K * D, INITIAL_LINEAR);
-  has_bias(m, &w->wq, &w->bq, "bq", l);
-  has_bias(m, &w->wk, &w->bk, "bk", l);
-  has_bias(m, &w->wv, &w->bv, "bv", l);
-  has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR);
-  has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR);
+  list(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR);
+  list(m, &w->wk, true, "wk", l, C, K * D, INITIAL_LINEAR);
+  list(m, &w->wv, true, "wv", l, C, K * D, INITIAL_LINEAR);
+  list_bias(m, &w->wq, &w->bq, "bq", l);
+  list_bias(m, &w->wk, &w->bk, "bk", l);
+  list_bias(m, &w->wv, &w->bv, "bv", l);
+  list(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR);
+  list(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR);
   /* Tables 4, 5, 12 and 13. Without vstar, v* is 0 or fixed */
-  has(m, &w->kstar, kv || c->extra == EXTRA_K, "kstar", l, copies, D,
-      INITIAL_SMALL);
-  has(m, &w->vstar, kv, "vstar", l, copies, D, INITIAL_SMALL);
-  has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL);
-  has(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL);
-  has(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT);
-  has_bias(m, &w->wo, &w->bo, "bo", l);
+  list(m, &w->kstar, kv || c->extra == EXTRA_K, "kstar", l, copies, D,
+       INITIAL_SMALL);
+  list(m, &w->vstar, kv, "vstar", l, copies, D, INITIAL_SMALL);
+  list(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL);
+  list(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL);
+  list(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT);
+  list_bias(m, &w->wo, &w->bo, "bo", l);
 }
 
-/* Names number the matrices that are there. */
-static void has_ffn(Model *m, Layer *w, int l) {
+/* Without a gate W3 is named w2, and b3 b2. */
+static void list_ffn(Model *m, Layer *w, int l) {
   int C = m->c.dim, F = m->c.ffn;
   bool here = w->feed == feed_forward, gated = config_gated(&m->c);
-  has(m, &w->w1, here, "w1", l, C, F, INITIAL_LINEAR);
-  has(m, &w->w2, here && gated, "w2", l, C, F, INITIAL_LINEAR);
-  has(m, &w->w3, here, gated ? "w3" : "w2", l, F, C, INITIAL_DOWN);
-  has_bias(m, &w->w1, &w->b1, "b1", l);
-  has_bias(m, &w->w2, &w->b2, "b2", l);
-  has_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
+  list(m, &w->w1, here, "w1", l, C, F, INITIAL_LINEAR);
+  list(m, &w->w2, here && gated, "w2", l, C, F, INITIAL_LINEAR);
+  list(m, &w->w3, here, gated ? "w3" : "w2", l, F, C, INITIAL_DOWN);
+  list_bias(m, &w->w1, &w->b1, "b1", l);
+  list_bias(m, &w->w2, &w->b2, "b2", l);
+  list_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
 }
 
 static int model_begin(Model *m, const Config *c, Error *e);   /* m->layer */
@@ -562,27 +563,27 @@ static int model_list(Model *m, const Config *c, Error *e) {
   int C = c->dim, X = c->sink_token;
   if (model_begin(m, c, e))
     return e->status;
-  has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);
-  has(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);
-  has(m, &m->xstar, X > 1, "xstar", -1, X, C, INITIAL_STREAM);
-  has(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
-      C, INITIAL_EMBED);
-  has(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO);
+  list(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);
+  list(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);
+  list(m, &m->xstar, X > 1, "xstar", -1, X, C, INITIAL_STREAM);
+  list(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
+       C, INITIAL_EMBED);
+  list(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO);
   for (int l = 0; l < c->layers; l++) {
     Layer *w = &m->layer[l];
-    has_norm(m, &w->norm1, true, "norm1", l);
+    list_norm(m, &w->norm1, true, "norm1", l);
     if (w->mix == mhsa_forward)
-      has_attention(m, w, l);
-    has_norm(m, &w->norm2, true, "norm2", l);
-    has_ffn(m, w, l);
+      list_attention(m, w, l);
+    list_norm(m, &w->norm2, true, "norm2", l);
+    list_ffn(m, w, l);
   }
   /* under post-norm the last n2 is the final norm */
-  has_norm(m, &m->normf, c->place != PLACE_POST, "normf", -1);
-  has(m, &m->wcls, !c->tied, "wcls", -1, m->embed, c->vocab, INITIAL_LINEAR);
+  list_norm(m, &m->normf, c->place != PLACE_POST, "normf", -1);
+  list(m, &m->wcls, !c->tied, "wcls", -1, m->embed, c->vocab, INITIAL_LINEAR);
   return 0;
 }
 
-/* The table above: standard deviation, -a for U(+-a), 0 if nothing is drawn. */
+/* The table above, init its column: standard deviation, -a for U(+-a), or 0. */
 static double init_spread(const Config *c, const Tensor *t, int init) {
   int kind = t->init;
   double fan = sqrt(t->fan_in), depth = sqrt(2.0 * c->layers);
@@ -659,10 +660,10 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *
  * The paper's X has one-hot rows: X W_E copies rows of W_E. P is sinusoidal
  * [E5], learned, or 0; if it is 0 the position enters the scores (3.4), or
- * nothing. Without P the states of a repeated token start equal, and softmax
- * keeps them equal in all blocks (7.2): only the position can prefer a key (7.5
- * to 7.8). On repeated tokens Table 1 has Sink_1 = 62.28 % in GPT2-XL (learned
- * P) and 0.00 in LLaMA3-8B (rotary).
+ * nothing. Without P, * and x* the states of a repeated token start equal, and
+ * softmax keeps them equal in all blocks (7.2): only the position can prefer a
+ * key (7.5 to 7.8). On repeated tokens Table 1 has Sink_1 = 62.28 % in GPT2-XL
+ * (learned P) and 0.00 in LLaMA3-8B (rotary).
  * Positions count from 0, x* first; in the paper from 1.
  *
  * Backward. h is linear in wte, x* and P. From dh_n, summed over sequences:
@@ -755,9 +756,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
  * The paper's LN is an RMSNorm; in the authors' code its gain starts at 1, and
- * eps (--norm-eps) is 1e-5. A norm discards a row's length: the massive h_1 of
- * section 3.1 becomes as long as the others but stays in a few channels, so its
- * key has another direction.
+ * eps (--norm-eps) is 1e-5. A norm discards a row's length: xn of the massive
+ * h_1 of section 3.1 is as long as the others' but stays in a few channels, so
+ * its key has another direction.
  *
  * Backward. As y_c = g_c xn_c + b_c, dxn_c = g_c dy_c. With v = mean_k
  * (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
@@ -778,7 +779,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *
  * The variance takes a second pass: mean x^2 - mu^2 would lose its digits. */
 
-/* One row, x, y [C]. stat [2] becomes mu, 1/sigma. */
+/* One row, x, y [C]; RMSNorm has b = NULL. stat [2] becomes mu, 1/sigma. */
 WIDE(norm_row,
      (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
       const real *g, const real *b),
@@ -1131,7 +1132,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   if (df)
     copy(df, f, n);
   for (idx j = 0; j < n; j++)
-    f[j] += positive(x[j]);              /* + max(x,0) */
+    f[j] += positive(x[j]);
 }
 
 /* The activation of x W1, gated or not. */
@@ -1145,11 +1146,11 @@ _Static_assert(sizeof ACTIVATIONS / sizeof *ACTIVATIONS == ACT_ROWS,
 /* phi acts on the rotated q and k of each head, not on k*. x, y [rows,D] have a
  * row per head and token (Table 15, operations 6, 7, 10, 11):
  *
- *   elu   y = elu(x) + 1      every score is positive, and can be summed
+ *   elu   y = elu(x) + 1      <phi(q), phi(k)> is positive, and can be summed
  *   mlp   y = max(x phi1, 0) phi2      scores of either sign
  *
  * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. elu makes them (0.368, 3)
- * and (3, 2), with product 7.1: any two rows become similar.
+ * and (3, 2), with product 7.1: no two rows stay orthogonal.
  *
  * All heads, q and k share the two matrices, as in the authors' code; the paper
  * has no formula. hidden [rows,D] is max(x phi1, 0). Test:
@@ -1166,7 +1167,7 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
   linear_forward(hidden, x, &w->phi1, rows);
   PARALLEL
   for (idx j = 0; j < n; j++)
-    hidden[j] = positive(hidden[j]);     /* hidden = max(x phi1, 0) */
+    hidden[j] = positive(hidden[j]);
   linear_forward(y, hidden, &w->phi2, rows);
 }
 
@@ -1215,10 +1216,10 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * exp has no 1e-8. In Table 15 sigmoid over its sum has a sink (30.24 %), with
  * Z = 1 hardly any (0.44 %).
  *
- * Which Z suits s. exp, sigmoid and elu + 1 are positive, and so is the
- * identity under the elu kernel, unless ALiBi or T5 adds to it. A sum of either
- * sign can cross 0 during training: hence the paper's clamp. For p < 1 the
- * slope |s|^(p-1) of a p-norm is infinite at s = 0; dlogz is 0 there.
+ * Which Z suits s. exp, sigmoid and elu + 1 are positive; so is the identity
+ * under the elu kernel without k*, logit, ALiBi or T5. Other sums can cross 0
+ * during training: hence the paper's clamp. For p < 1 the slope |s|^(p-1) of a
+ * p-norm is infinite at s = 0; dlogz is 0 there.
  *
  * A key that the row does not see has z = -infinity, the mask M of equation 4,
  * and s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
@@ -1237,7 +1238,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   one     dZ/dz_k = 0                  0: no key depends on another
  *   clamp   dZ/dz_k = sign(sum) s'_k     s'_k / sum if |sum| > 1, as Z = |sum|
  *           Z = 1 else                   0, at |sum| = 1 as well
- *   p-norm  dZ/dz_k = (|s_k|/Z)^(p-1) sign(s_k) s'_k      as Z^p = sum |s|^p
+ *   p-norm  dZ/dz_k = |a_k|^(p-1) sign(s_k) s'_k   this / Z, as Z^p = sum |s|^p
  *
  * exp has s' = s, so softmax has dz_k = a_k (da_k - delta).
  *
@@ -1257,7 +1258,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  * EDGES. Under softmax a single visible key has a = 1 and dz = 0: A_11 = 1 of
  * section 3.2. In a row of zeros the p-norm's formula is 0/0; here a = dz = 0.
- * [E44] With exp and p > 1 the weights' sum can grow (7.9); at p = 2, 3, 4
+ * [E44] With exp and p > 1 the weights' sum can exceed 1 (7.9); at p = 2, 3, 4
  * the paper's training diverged. The paper writes s^p, which is not real for
  * negative s and fractional p: hence |s|. */
 
@@ -1417,7 +1418,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * 5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w, the block's window, counts the query itself, as in section 6; 0 is none.
- * With it, and no prefix, only rows 1 .. w see token 1, so alpha_1 <= w/T. A
+ * With a window and no prefix only rows 1 .. w see token 1: alpha_1 <= w/T. A
  * window hides x*, which no prefix contains; x*'s own row sees the prefix. */
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
@@ -1480,19 +1481,19 @@ typedef struct Head {
   real star;                     /* z_i* where there is no k* */
   const real *bias;              /* bias[j-i] = b_h(i-j), or NULL */
   real *o, *row_stat;            /* [N,D]; [N] (14.1) */
-  Probe map;                     /* NULL if not asked for; from row `first` */
-  idx first;
+  Probe map;                     /* its pointers are NULL if not asked for */
+  idx first;                     /* this head's first row in the maps */
   const real *dout;              /* do. From here on NULL without gradients */
   real *dq, *dk, *dv;
-  real *dkstar, *dvstar, *dvplus, *dlogit;   /* its slot */
+  real *dkstar, *dvstar, *dvplus, *dlogit;   /* part of a->slot */
   real *dbias;                   /* as bias */
 } Head;
 
 /* Head h of sequence b in block l, where bh = b H + h, with N keys: q and k
  * after phi, key head floor(h K/H), and z_i* = -infinity without a column. Its
- * gradients of k*, v*, v+ and the logit go to its own slot, as heads run in
- * parallel. slots_begin zeroes what a block's heads add to; slots_end sums the
- * slots in a fixed order (14.3). */
+ * gradients of k*, v*, v+ and the logit, even if absent, go to its own slot, as
+ * heads run in parallel. slots_begin zeroes what a block's heads add to;
+ * slots_end sums the slots in a fixed order (14.3). */
 static Head head_of(const Model *m, const Acts *a, int l, idx bh, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
@@ -1564,7 +1565,7 @@ static void head_forward(const Model *m, const Acts *a, Head *x) {
 static void head_backward(Model *m, const Acts *a, Head *x) {
   idx N = x->N, D = x->D, n = N + 1;
   real *z = attention_scratch(a), *weight = z + n, *deriv = weight + n;
-  real *dlogz = deriv + n, *da = dlogz + n, *y = da + n, *dz = z;
+  real *dlogz = deriv + n, *da = dlogz + n, *y = da + n, *dz = z;   /* over z */
   for (idx i = 0; i < N; i++) {
     const real *q_i = x->q + i * x->of_q, *do_i = x->dout + i * x->of_q;
     real *dq_i = x->dq + i * x->of_q;
@@ -1660,8 +1661,8 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
-/* The input of W_O, la->osum: o itself [rows,H*D] if heads are concatenated, or
- * their sum [rows,D]. */
+/* Fills la->osum [rows,D], W_O's input, if heads are added. If concatenated,
+ * osum is the array o [rows,H*D]. */
 static void combine_forward(const Config *c, LayerActs *la, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
@@ -1743,7 +1744,6 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
     linear_backward(dx, true, a->df2, x, &w->w2, rows);
 }
 
-/* Layer.feed: ffn_forward in block l. */
 static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                          int B, idx N) {
   ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, B * N);
@@ -1914,7 +1914,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * By hand, post-norm, x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, g = 1, eps = 0:
  * s1 = (7, 4), s2 = u = (1.228, 0.702). dy = (1, 0) gives du = (0.246, -0.431),
  * ds1 = (0.043, -0.076), dx = (0.043, -0.032). ffn_ and mhsa_backward overwrite
- * a->dn, the gradient of their input; norm_backward adds. a->dx is scratch. */
+ * a->dn, norm_backward adds. A companion's w->mix, w->feed have no backward. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
@@ -2000,8 +2000,8 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * 5  Loss, AdamW, schedule   sections 1, 2, 4, 6; [E1]
  *
  * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that row t sees)
- * over the scored targets of a batch. (The paper prints the sum of log p,
- * without a minus.) A sequence has T + 1 tokens: T inputs and T targets.
+ * over the scored targets of a batch. (Sections 2, 6 print sum log p, without
+ * a minus.) A sequence has T + 1 tokens: T inputs and T targets.
  *
  * With a prefix of p >= 1 tokens (section 6, Figure 5) the first p-1 rows see
  * their answers, and are not scored:
@@ -2018,8 +2018,8 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   dy_v = share (e^{y_v}/Z - 1[v = target]) / n    as dlog Z/dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
- * By hand: logits (0, log 3), the second the target, have p = 3/4, -log
- * p = 0.288 and dy = (1/4, -1/4).
+ * By hand: logits (0, log 3), the second the target, give it probability 3/4:
+ * its loss is 0.288 and dy = (1/4, -1/4).
  *
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's
  * loss is a double. A NaN logit makes the loss NaN, which ends a training.
@@ -2080,8 +2080,8 @@ static double cross_entropy(idx V, real *y, int target, real weight) {
  * authors' 16 sequences would take 6.6 GB.
  *
  * If share is not 0, dW_cls += share dL/dW_cls, and a->dh [B,N,C] becomes
- * share dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn
- * through rows that see them. */
+ * share dL/dnf. Rows not scored, x*'s among them, keep dh = 0: their gradient
+ * comes through the rows that see them. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          double share) {
   const Config *c = &m->c;
@@ -2139,12 +2139,12 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * corrected 2 and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, corrected
  * 0.421 and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
- * If a model uses U = alpha W, then dL/dW = alpha dL/dU. An SGD step moves U by
- * alpha^2 lr dL/dU (equations 32 to 35). AdamW's m and sqrt(v) for W are alpha
- * times U's, so with eps / alpha their ratio is the same. Without clipping, U
- * then moves as if trained itself, from alpha W_0 at the rate alpha lr; with
- * wd / alpha its decay is lr wd as before (36 to 42). The scale of Table 14
- * left is such an alpha of W_O.
+ * If a model uses U = alpha W, then dL/dW = alpha dL/dU. An SGD step adds
+ * -alpha^2 lr dL/dU to U (equations 32 to 35). AdamW's m and sqrt(v) for W are
+ * alpha times U's: m / (sqrt(v) + eps) agrees if U has eps / alpha. Without
+ * clipping, U then moves as if trained itself, from alpha W_0 at the rate
+ * alpha lr; with wd / alpha its decay is lr wd as before (36 to 42). The scale
+ * of Table 14 left is such an alpha of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
@@ -2238,8 +2238,8 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup,
   return min_lr + (lr - min_lr) * (1 + cos(PI * done)) / 2;
 }
 
-/* The global norm sqrt(sum g^2), for clipping (the authors': at 1). *bad is the
- * first tensor whose sum is not finite, else NULL. */
+/* The global norm sqrt(sum g^2); the authors clip at 1. *bad becomes the first
+ * tensor whose sum is not finite, else NULL. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   double total = 0;
   *bad = NULL;
@@ -2277,8 +2277,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * per sequence, then averaged over sequences (F7), 100 in the paper: a head
  * counts by how often it has a sink. The paper has eps = 0.3 and T = 64.
  *
- * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
- * != 0 should read i != 1). Uniform weights, `even` in what is printed, give
+ * Under causal softmax without * A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2,
+ * whose i != 0 should read i != 1). Uniform weights (`even` in print) give
  * alpha_1 = 0.0741 at T = 64 (sink_uniform), a quarter of eps = 0.3; below
  * T = 10 they pass for sinks. One sequence's Sink_1 moves in steps of 1/(L H).
  * So tables also show mean alpha_1, which moves earlier, and its multiple of
@@ -2287,8 +2287,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
  * token's: alpha of * and of x* is a mean over the T real rows.
  *
- * The authors' code (--metric-rows plus1) adds a row that gives * all its
- * weight (F6): alpha_* = (1 + sum)/(T+1); for x* that row is x*'s own. It also
+ * The authors' code (--metric-rows plus1) adds a row with all its weight on *
+ * (F6): alpha_* = (1 + sum of m_i*)/(T+1). For x* the row is x*'s own. plus1
  * sums over all rows, the paper over i >= k: inside a prefix rows see ahead. */
 
 /* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for *, x*. */
@@ -2330,13 +2330,13 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   return sum / s->heads;
 }
 
-/* Means over blocks, heads and sequences: [M1] of a column; the row mass. */
+/* Means over blocks, heads, sequences: [M1] of a column; the raw mass, 3.6. */
 static double sinks_alpha(const Sinks *s, int column) {
   return column_mean(s, s->alpha, s->S, column);
 }
 static double sinks_raw(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
-/* [M2] Sink of a column at eps[x], in 0..1: Sink_1 of config_column_first. */
+/* [M2] Sink of a column at eps[x], in 0..1. Sink_1: config_column_first's. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
@@ -2360,18 +2360,18 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
 static double even_weight(const Model *m, int T, int k) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
-  int row = k ? k - 1 : 1;               /* from 0 */
+  int from = k ? k - 1 : 1;              /* first row, and k's column; from 0 */
   double sum = 0, blocks = 0;
   for (int l = 0; l < c->layers; l++) {
     int w = m->layer[l].window;
     if (!block_attends(m, l))
       continue;
     blocks++;
-    for (idx i = first + row; i < N; i++)
-      if (!k || visible(c, w, i, first + row))
+    for (idx i = first + from; i < N; i++)
+      if (!k || visible(c, w, i, first + from))
         sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
   }
-  return sum / blocks / (T - row);
+  return sum / blocks / (T - from);
 }
 
 /* The even alpha_1. With H_n = 1 + 1/2 + .. + 1/n, at T = 64:
@@ -2426,7 +2426,7 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
   const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
     const real *q_i = q + i * (H * D);
-    double keys[2] = {0}, angles[2] = {0}, products[2] = {0};
+    double keys[2] = {0}, cosines[2] = {0}, products[2] = {0};
     double size = length(D, q_i);
     for (idx j = 0; j <= i; j++) {
       const real *k_j = k + j * (K * D);
@@ -2436,10 +2436,10 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
       keys[j > 0]++;
       products[j > 0] += both;
       if (both > 0)
-        angles[j > 0] += (double)vec_dot(D, q_i, k_j) / both;
+        cosines[j > 0] += (double)vec_dot(D, q_i, k_j) / both;
     }
     for (int other = 0; other < 2; other++) {
-      s->cosine[at + other] += angles[other] / keys[other] / (double)(N - 1);
+      s->cosine[at + other] += cosines[other] / keys[other] / (double)(N - 1);
       s->product[at + other] += products[other] / keys[other] / (double)(N - 1);
     }
   }

@@ -1209,7 +1209,7 @@ static void dyt_tensor(Model *m, Norm *w, int l) {
   if (m->c.norm != NORM_DYT || !w->g.rows)
     return;
   snprintf(slope, sizeof slope, "%.8s.a", dot ? dot + 1 : w->g.name);
-  has(m, &w->a, true, slope, l, 1, 0, INITIAL_ZERO);
+  list(m, &w->a, true, slope, l, 1, 0, INITIAL_ZERO);
   w->a.start = 0.5;
   w->forward = dyt_forward;
   w->backward = dyt_backward;
@@ -1228,26 +1228,26 @@ static void late_tensors(Model *m, int l, const Tensor *after) {
       dyt_tensor(m, norms[i], l);
   }
   if (w && after == &w->vplus) {
-    has(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_ZERO);
-    has(m, &w->sbias, c->shift == SHIFT_LEARNED, "sbias", l, H, 0,
-        INITIAL_ZERO);
-    has(m, &w->wg, by_input, "wg", l, c->dim, (int)config_gates(c),
-        INITIAL_LINEAR);
-    has(m, &w->gate, c->gate == GATE_STATIC, "gate", l, H, 0, INITIAL_ZERO);
-    has(m, &w->vscale, c->v_scale, "vscale", l, H, 0, INITIAL_ONE);
-    has(m, &w->hnorm, c->head_norm, "hnorm", l, H * D, 0, INITIAL_ONE);
-    has(m, &w->qnorm.g, c->qk_norm, "qnorm", l, c->qk_whole ? H * D : D, 0,
-        INITIAL_ONE);
-    has(m, &w->knorm.g, c->qk_norm, "knorm", l, c->qk_whole ? K * D : D, 0,
-        INITIAL_ONE);
+    list(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_ZERO);
+    list(m, &w->sbias, c->shift == SHIFT_LEARNED, "sbias", l, H, 0,
+         INITIAL_ZERO);
+    list(m, &w->wg, by_input, "wg", l, c->dim, (int)config_gates(c),
+         INITIAL_LINEAR);
+    list(m, &w->gate, c->gate == GATE_STATIC, "gate", l, H, 0, INITIAL_ZERO);
+    list(m, &w->vscale, c->v_scale, "vscale", l, H, 0, INITIAL_ONE);
+    list(m, &w->hnorm, c->head_norm, "hnorm", l, H * D, 0, INITIAL_ONE);
+    list(m, &w->qnorm.g, c->qk_norm, "qnorm", l, c->qk_whole ? H * D : D, 0,
+         INITIAL_ONE);
+    list(m, &w->knorm.g, c->qk_norm, "knorm", l, c->qk_whole ? K * D : D, 0,
+         INITIAL_ONE);
     w->cscale.start = 1 / log(c->context); /* c_h log(n) is 1 at the end */
     w->sbias.start = -log(c->context);
     w->qnorm.eps = c->norm_eps;
     w->knorm.eps = c->norm_eps;
   }
   if (w && after == &w->b3 && c->place == PLACE_SANDWICH) {
-    has_norm(m, &w->norm3, true, "norm3", l);
-    has_norm(m, &w->norm4, true, "norm4", l);
+    list_norm(m, &w->norm3, true, "norm3", l);
+    list_norm(m, &w->norm4, true, "norm4", l);
   }
   MODELS_TENSORS(m, l, after);
 }

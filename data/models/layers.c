@@ -301,13 +301,13 @@ static void expert_tensors(Model *m, int l) {
   int X = config_experts(c, l);
   if (!X)
     return;
-  has(m, &w->router, true, "router", l, c->dim, X, INITIAL_LINEAR);
+  list(m, &w->router, true, "router", l, c->dim, X, INITIAL_LINEAR);
   if (if_cut(c))
-    has(m, &w->router_b, true, "router.b", l, X, 0, INITIAL_ZERO);
+    list(m, &w->router_b, true, "router.b", l, X, 0, INITIAL_ZERO);
   w->router.bias = &w->router_b;
   for (int x = 0; x < X; x++) {
     int first = m->n_tensors;
-    has_ffn(m, &w->expert[x], l);
+    list_ffn(m, &w->expert[x], l);
     for (int i = first; i < m->n_tensors; i++) {
       Tensor *t = m->all[i];
       char own[sizeof t->name], all[2 * sizeof t->name];
@@ -322,35 +322,35 @@ static void mamba_tensors(Model *m, int l) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
   int C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-  has(m, &w->m_in, true, "m.in", l, C, 2 * I, INITIAL_LINEAR);
-  has(m, &w->conv, true, "m.conv", l, c->mamba_conv, I, INITIAL_LINEAR);
+  list(m, &w->m_in, true, "m.in", l, C, 2 * I, INITIAL_LINEAR);
+  list(m, &w->conv, true, "m.conv", l, c->mamba_conv, I, INITIAL_LINEAR);
   w->conv.matrix = false;
-  has(m, &w->conv_b, true, "m.conv.b", l, I, 0, INITIAL_ZERO);
-  has(m, &w->m_x, true, "m.x", l, I, R + 2 * M, INITIAL_LINEAR);
-  has(m, &w->r_norm.g, true, "m.rnorm", l, R, 0, INITIAL_ONE);
-  has(m, &w->b_norm.g, true, "m.bnorm", l, M, 0, INITIAL_ONE);
-  has(m, &w->c_norm.g, true, "m.cnorm", l, M, 0, INITIAL_ONE);
-  has(m, &w->m_dt, true, "m.dt", l, R, I, INITIAL_LINEAR);
-  has(m, &w->dt_b, true, "m.dt.b", l, I, 0, INITIAL_ZERO);
+  list(m, &w->conv_b, true, "m.conv.b", l, I, 0, INITIAL_ZERO);
+  list(m, &w->m_x, true, "m.x", l, I, R + 2 * M, INITIAL_LINEAR);
+  list(m, &w->r_norm.g, true, "m.rnorm", l, R, 0, INITIAL_ONE);
+  list(m, &w->b_norm.g, true, "m.bnorm", l, M, 0, INITIAL_ONE);
+  list(m, &w->c_norm.g, true, "m.cnorm", l, M, 0, INITIAL_ONE);
+  list(m, &w->m_dt, true, "m.dt", l, R, I, INITIAL_LINEAR);
+  list(m, &w->dt_b, true, "m.dt.b", l, I, 0, INITIAL_ZERO);
   w->m_dt.bias = &w->dt_b;
-  has(m, &w->a_log, true, "m.alog", l, M, I, INITIAL_ZERO);
-  has(m, &w->skip, true, "m.skip", l, I, 0, INITIAL_ONE);
-  has(m, &w->m_out, true, "m.out", l, I, C, INITIAL_OUT);
+  list(m, &w->a_log, true, "m.alog", l, M, I, INITIAL_ZERO);
+  list(m, &w->skip, true, "m.skip", l, I, 0, INITIAL_ONE);
+  list(m, &w->m_out, true, "m.out", l, I, C, INITIAL_OUT);
 }
 
 static void models_tensors(Model *m, int l, const Tensor *after) {
   const Config *c = &m->c;
   int C = c->dim, E = c->embed_dim;
   if (E != C && after == &m->wte)
-    has(m, &m->win, true, "win", -1, E, C, INITIAL_LINEAR);
+    list(m, &m->win, true, "win", -1, E, C, INITIAL_LINEAR);
   if (E != C && after == &m->normf.b)
-    has(m, &m->wout, true, "wout", -1, C, E, INITIAL_LINEAR);
+    list(m, &m->wout, true, "wout", -1, C, E, INITIAL_LINEAR);
   if (l < 0)
     return;
   Layer *w = &m->layer[l];
   if (after == &w->norm1.b && !l && if_long(c))
-    has(m, &m->layer[0].factors, true, "rope", 0, c->rotary_dims, 0,
-        INITIAL_ONE);
+    list(m, &m->layer[0].factors, true, "rope", 0, c->rotary_dims, 0,
+         INITIAL_ONE);
   if (after == &w->norm1.b && !config_attends(c, l))
     mamba_tensors(m, l);
   if (after == &w->norm2.b)
