@@ -271,8 +271,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   (+) not in the paper but common in decoders, as are linear biases and a
  *       tied embedding
  *
- * gradients__every_pair compares the gradients of every compatible pair of
- * choices with finite differences of the loss.
+ * gradients__every_pair (data/check/test_rows.c) compares the gradients of all
+ * compatible pairs of choices with finite differences of the loss.
  *
  * A variant is a set of flags: `--variant sigmoid` sets c->sim to SIM_SIGMOID
  * and c->normalizer to NORMALIZER_ONE, and nothing else.
@@ -1820,7 +1820,6 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     m->seams.leave(m, a, l, v, rows);
   else if (w->vplus.w)
     add_row(la->o, w->vplus.w, H * D, rows);
-  /* O = combine(o) W_O */
   combine_forward(c, la, rows);
   linear_forward(y, la->osum, &w->wo, rows);
 }
@@ -2685,7 +2684,7 @@ static const char *const SCHEMES[] = {   /* the first INSIDE act in the score */
   "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary",
   "--pos absolute", "--pos learned"};
 enum { INSIDE = 5 };
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "a scheme: INSIDE?");
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES, INSIDE");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one"
@@ -2784,7 +2783,7 @@ static double off_equation16(Page *p, uint64_t seed, int n) {
 }
 
 static void check_rules(Page *p) {
-  holds(p, "eq. 16: h_t^l from its own value, 5 schemes",
+  holds(p, "eq. 16: h_t^l from its own value, all schemes",
         off_equation16(p, REPEATED, 12), STATES);
 }
 
@@ -8332,7 +8331,8 @@ static int eval_data_open(Settings *s, Trainer *t, const char *path, Error *e) {
   if (t->data.vocab == vocab)
     return 0;
   return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
-              "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
+              "Try: --ids FILE, or the model's --tokenizer FILE", path, vocab,
+              t->data.vocab, s->data.tokenizer);
 }
 
 static void eval_print(const Work *w, const Settings *s) {

@@ -242,7 +242,8 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
   }
   y->zeros += zero;
   fact(t, zero ? size <= most * largest : size > 1e-9 * largest, "%s: %g, %s, %s",
-       x->name, size, zero ? "not 0" : "nearly 0, not of slow_zero", b->flags);
+       x->name, size, zero ? "not 0" : "nearly 0 (nan: an operator lacks), not of slow_zero",
+       b->flags);
   for (idx i = 0; i < n; i++) {
     bool out = unreached(b, x, i);
     if (!out)
@@ -1578,7 +1579,8 @@ static void rotate__relative(Test *t) {
 }
 
 /* [E6] [E7] [T3] With q = 0 a score is its bias: in every head relative's bucket
- * number, T5's table, ALiBi's slopes. A key ahead is at distance 0. */
+ * number, T5's table, ALiBi's slopes. A key ahead is at distance 0. A new bias
+ * needs its flags in ROWS and its value in want. */
 static void distance_bias__tables(Test *t) {
   static const struct { const char *flags; int heads; double slope[8]; } ROWS[] = {
       {"--pos alibi --dim 16 --heads 8", 8,

@@ -187,11 +187,10 @@ static int fact_fails(const Facts *f, const char *keys, const char *expected,
   const bool unlike = isdigit((unsigned char)*text) ||
                       has_word("true false null", text);
   const char *mark = json_kind(v, JSON_STRING) && unlike ? "\"" : "";
-  return fail(f->e, 1,
-              "%s: expected %.*s to be %s, found %s%s%s. Try: another model; "
-              "no other value is supported",
-              f->j->name, (int)strcspn(key, "|"), key, expected, mark,
-              text, mark);
+  return fail(f->e, 1, "%s: expected %.*s to be %s, found %s%s%s. Try: %s",
+              f->j->name, (int)strcspn(key, "|"), key, expected, mark, text,
+              mark, v ? "another model; no other value is supported"
+                      : "the model's whole config.json");
 }
 
 static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
@@ -325,6 +324,9 @@ static void fact_rope(const Facts *f) {
          "found dynamic. Try: default there, without factor: the same up to "
          "max_position_embeddings",
          f->j->name);
+  else if (!v && json_kind(old, JSON_OBJECT))
+    fail(f->e, 1, "%s: expected a rope_type in rope_scaling, found none. Try: "
+         "null there, if nothing is scaled", f->j->name);
   else if (!v)
     fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn",
                old);

@@ -424,7 +424,8 @@ static const Family *published_open(Folder *f, Settings *s, const char *from,
   if (!whole && !e->status)
     fail(e, 1,
          "%s: expected a folder with config.json or a file of llama2.c, found "
-         "none. Try: check the path, or download the model first",
+         "none. Try: check the path, or download the model first, as "
+         "config.json and safetensors (no GGUF is read)",
          from);
   path_make(name, e, "%s/config.json", from);
   if (!e->status && !json_load(&config, name, e))

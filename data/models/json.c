@@ -769,7 +769,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
     return fail(e, 1,
                 "%s: expected this file, or model.safetensors.index.json and "
                 "the files that it names, found neither. Try: download the "
-                "folder again, with both kinds",
+                "model's safetensors into the folder (no GGUF is read)",
                 name);
   if (e->status || shard_open(f, name, e))
     return e->status;

@@ -31,7 +31,7 @@ enum {
   EQUAL = 4,                   /* equal states of a repeated token (7.2) */
   /* what propositions 1, 2, 3 and 4 are about */
   NONE = 16,
-  RELATIVE = 32,
+  RELATIVE = 32,               /* equation 20: any bias of the distance */
   ALIBI = 64,
   ROTARY = 128,
   DOT_SCORES = 256,            /* scores that are q k^T */

@@ -305,7 +305,8 @@ static int run_verify(const Command *q, Error *e) {
 static int results_there(const Own *own, Error *e) {
   if (!file_missing(own->results))
     return e->status;
-  return fail(e, 1, "%s: no such folder. Try: another --results", own->results);
+  return fail(e, 1, "%s: no such folder. Try: another --results, or a run, "
+              "which makes it", own->results);
 }
 
 /* What there is: an item with its toys' maps, or all headline

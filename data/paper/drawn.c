@@ -2182,7 +2182,7 @@ static double closed_bias(const Toy *y, int h, int n) {
   case POS_RELATIVE: return position_bucket(n);
   case POS_ALIBI: return -n * pow(2, -8.0 * (h + 1) / y->m.c.heads);
   case POS_T5: return y->m.rel.w[position_bucket(n) * y->m.c.heads + h];
-  default: return 0;
+  default: return y->m.c.pos < POS_RELATIVE ? 0 : NAN;   /* a row forgotten */
   }
 }
 

@@ -64,7 +64,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
       settings_refuse_idle(out, e)) {
     const Error is = *e;
     *e = (Error){0};
-    return fail(e, is.status, "row %s: %.580s", row->name, is.text);
+    return fail(e, is.status, EXPERIMENTS_FILE ":%d: row %s: %.540s", row->line,
+                row->name, is.text);
   }
   if (asks(row, "swap") && row->after < 0 && out->model.pos != POS_LEARNED &&
       out->model.pos != POS_ABSOLUTE)
