@@ -953,7 +953,7 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *
  * The bias of `relative` grows with the distance, so it favours the farthest
  * key: with all <q, k> equal and T = 64 it alone gives every head
- * alpha_1 = 0.334. So Proposition 2 fails as printed (7.6), and Table 3's row
+ * alpha_1 = 0.334. So Proposition 2 does not hold (7.6), and Table 3's row
  * "Relative" (Sink_1 35.53, loss 5.45) may be partly the bias itself.
  *
  * Backward: z_ij = .. + b_h(i-j), so the bias of a distance gets the sum of
@@ -2089,7 +2089,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
   idx per = T - at_most(from, T), count = B * per;
   double sum = 0;
   real weight = (real)(share / (double)count);
-  for (idx i = 0; i < B * T; i++)
+  for (idx i = 0; i < (idx)B * T; i++)
     a->loss_row[i] = -1;
   if (share != 0)
     zero(a->dh, B * N * C);
@@ -2461,10 +2461,10 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  * Bounds on rounding are multiples of REAL_EPS, for the float and the double
  * build. STATES: in each block a number passes some 60 additions of terms of
  * order 1, each off by half a REAL_EPS; through all three blocks an error grows
- * at most 25 times (measured): 750.
+ * at most 25 times, as measured. The product is 750.
  * SCORES: a weight's relative error is its score's absolute one: REAL_EPS times
- * the largest score, about 40, times its rotation, at most 64 radians.
- * EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART: the least
+ * the largest score, about 40, times its rotation, at most 64 radians: 2560.
+ * EPS_IN_Z: a row sums to 1 - 1e-8/Z where Z = sum + 1e-8. APART: the least
  * difference of what must differ. NINE_DECIMALS: half a unit of the ninth, the
  * last of a stated number. */
 #define STATES (1000 * REAL_EPS)
@@ -2521,7 +2521,7 @@ static void page_line(Page *p, int kind, const char *what, double x,
           bound, WORDS[found]);
 }
 
-/* holds: x <= bound. equals: x is the number stated. control and refutes: the
+/* holds: x <= bound. equals: |x - bound| is rounding. control and refutes: the
  * statement fails, x >= bound, without its premise or as printed. */
 #define VERDICT(name, kind)                                                    \
   static void name(Page *p, const char *what, double x, double bound) {        \
@@ -2675,8 +2675,10 @@ static double alpha(const Toy *y, int k) {
 static double sink_share(const Toy *y, double eps) {
   int heads = y->m.c.layers * y->m.c.heads;
   double over = 0;
-  for (int n = 0; n < heads; n++)
-    over += head_alpha(y, n, 1) > eps;
+  for (int n = 0; n < heads; n++) {
+    double a = head_alpha(y, n, 1);
+    over += isnan(a) ? NAN : a > eps;
+  }
   return over / heads;
 }
 
@@ -2783,7 +2785,7 @@ static double off_equation16(Page *p, uint64_t seed, int n) {
 }
 
 static void check_rules(Page *p) {
-  holds(p, "eq. 16: h_t^l from its own value, all schemes",
+  holds(p, "eq. 16: h_t^l from its own value, where P = 0",
         off_equation16(p, REPEATED, 12), STATES);
 }
 
@@ -2889,8 +2891,8 @@ static void check_prop1(Page *p) {
  * The paper's conclusion, no sink, does not follow. It calls g "a monotonic
  * non-increasing function"; equation 6 and the authors' code let g grow, so no
  * score of a row exceeds the first token's. Only keys in its bucket tie with
- * it. The paper argues from the last bucket, which holds distances from 113 on
- * (128 as printed): none at T = 64. What does hold:
+ * it. The two g agree up to T = 19; alpha_1 is 0.665 at T = 16. At T = 64 it is
+ * 0.334 by their code's g, 0.225 by equation 6 as printed. What does hold:
  *
  *   g non-increasing    A_t1 is the least of its row: A_t1 <= 1/t, and so
  *                       alpha_1 <= H_T/T
@@ -2920,7 +2922,8 @@ static void check_prop2(Page *p) {
         greatest(y, off_equation20), SCORES);
   refutes(p, "prop. 2, printed: g does not increase; g(0) = 0, g(63)",
           position_bucket(63), 1);
-  refutes(p, "prop. 2, printed: no sink; alpha_1, T = 64", alpha(y, 1), 0.3);
+  y = toy(p, REPEATED, "--pos relative --context 16");   /* g as printed */
+  refutes(p, "prop. 2, printed: no sink; alpha_1, T = 16", alpha(y, 1), 0.3);
   refutes(p, "  and so Sink_1 = 0; Sink_1", sink_share(y, 0.3), 1);
   for (int n = 0; n < 6; n++) {
     y = toy(p, REPEATED, "--pos relative --context %d", 16 << n);
@@ -2962,7 +2965,7 @@ static void check_prop3(Page *p) {
   for (int n = 0; n < y->m.c.heads; n++)
     equals(p, page_text(p, "prop. 3: no sink: alpha_1 of head %g", n + 1),
            head_alpha(y, n, 1), ALPHA[n]);
-  if (p->e->status)
+  if (p->e->status)   /* no toy: it would have 0 heads to divide by */
     return;
   equals(p, "eq. 22: alpha_64 of head 1", head_alpha(y, 0, 64), 0.393469340);
   control(p, "  no sink, but on the last token", head_alpha(y, 0, 64), 0.3);
@@ -3177,7 +3180,7 @@ static int checks_run(const Check *more, const char *program, const char *name,
       if (!list && name && strncmp(c->name, name, strlen(name)))
         continue;
       if (!ran++)
-        fprintf(out, "The paper's statements on toys; eps = %.1e. Controls "
+        fprintf(out, "The paper's statements on toys; rounding %.1e. Controls "
                 "must fail\n", REAL_EPS);
       fprintf(out, "\n%-9s%s\n", c->name, c->about);
       if (!list)
@@ -3635,8 +3638,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
   return t->pool.at + t->token[id].start;
 }
 
-/* The slot of the id that a pair becomes; of a pair that is no merge it holds
- * 0, which no merge makes. */
+/* The slot of a pair. It holds the id that the pair becomes, or 0 if the pair
+ * is no merge: no merge makes id 0. */
 static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)left << 32 | (uint64_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio spreads keys */
@@ -3865,7 +3868,7 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
   char room[PATH_ROOM];
   const char *name = s->text[0] ? s->text : located(room, SHIPPED_TEXT, s, e);
   files_list(name, &names, e);
-  for (size_t at = 0; at < names.size; at += strlen(name) + 1) {
+  for (size_t at = 0; at < names.size && !e->status; at += strlen(name) + 1) {
     name = (const char *)names.at + at;
     text_read(name, all, e);
   }
@@ -4152,8 +4155,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
     uint64_t number;
     const int32_t *block = data_block(d, T, &number, e);
     if (block)
-      block_feed(d, s, LOSS_SEED, number, block, T, ids + b * T,
-                 targets + b * T);
+      block_feed(d, s, LOSS_SEED, number, block, T, ids + (idx)b * T,
+                 targets + (idx)b * T);
   }
   return e->status;
 }
@@ -4166,11 +4169,11 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *   random    T tokens drawn evenly from the vocabulary
  *   repeat    one such token, T times
  *
- * A fixed token is written here too; with --first-tokens it is the one
- * repeated. The first n documents of more than T ids serve, <|endoftext|> among
- * them. If they are fewer, further stretches are spread over them, since
- * neighbours may be of one chapter; but not where documents are alike, as for
- * ./paper's results. */
+ * A fixed token is written here too. --first-tokens draws the token that repeat
+ * repeats. Natural input takes the first n documents of more than T ids, their
+ * <|endoftext|> counted. If they are fewer, further stretches are spread over
+ * them, since neighbours may be of one chapter; but not where documents are
+ * alike, as for ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4247,17 +4250,16 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
  *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
- *   8   8   8   the data: blocks read; of a grammar document, offset in it
- *   4   what follows the parameters, numbers that are added: 3 for m, v and the
- *       run, 4 for the start, 8 for ids' weights
+ *   8   8   8   the data: blocks read; a grammar's document; the offset in it
+ *   4   parts, a sum: 3 for m, v and the run, 4 for the start, 8 for weights
  *   8   count of parameters .. parameters in the order of the table of tensors
- *   ..  8: with --first-tokens text, N^X or N:SET, a double for each id
- *   ..  3: m and v
- *   8   8   8   8   the run: loss of the last step, and sum of the losses since
- *       the last look at the sink, doubles; how many those are; hash64 of the
- *       text or grammar
- *   8   the start: hash64 of the parameters that a fine-tuning began from
- *   8   hash64 of all that
+ *   ..  parts has 8: with --first-tokens text, N^X or N:SET, a double per id
+ *   ..  parts has 3: m, then v
+ *   8   8   8   8   parts has 3, the run: loss of the last step, and sum of the
+ *       losses since the last look at the sink, doubles; how many those are;
+ *       hash64 of the text or grammar
+ *   8   parts has 4: hash64 of the parameters that a fine-tuning began from
+ *   8   hash64 of all bytes before it
  *
  * It holds no clock and no number of threads, so a run that is repeated writes
  * the same bytes. It holds no generator's state: every draw follows from --seed
@@ -4688,8 +4690,8 @@ static int trainer_step(Trainer *t, Error *e) {
  *
  * A look is a measurement (11.0) on LOOK_N held sequences. */
 
-/* The one mutable global. Ctrl-C ends a training after the current step, and
- * saves; a second one ends the program at once, every file still whole. */
+/* The one mutable global. Ctrl-C or SIGTERM ends a training after the current
+ * step, and saves; a second one ends the program at once, every file whole. */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
   interrupted = number;
@@ -4732,7 +4734,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
 }
 
 /* Mean cross-entropy over up to n held blocks of context tokens; NAN: none. */
-static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
+static int held_loss(double *loss, Trainer *t, int n, Error *e) {
   enum { BATCH = 16 };
   Model *m = &t->m;
   Acts a;
@@ -4838,6 +4840,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     run_save(t, &log, true, e);
   else if (diverged || (e->status && t->step > p->from))
     run_save(t, &log, !diverged && !saved, &passed);
+  if (passed.status)
+    fprintf(stderr, "%s: also: %s\n", t->s.program->name, passed.text);
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d; %s", t->step, r->steps,
@@ -4923,8 +4927,8 @@ void sinks_free(Sinks *s) {
   *s = (Sinks){0};
 }
 
-/* Notes the first x that is not finite: a NaN is above no eps and would pass
- * for no sink. `where` formats block and head, from 1. */
+/* Notes the first x that is not finite, so that the error can name its place.
+ * `where` formats block and head, from 1. */
 static void sinks_watch(Sinks *s, double x, const char *where, int block,
                         int head) {
   if (!s->bad[0] && !isfinite(x))
@@ -4953,8 +4957,8 @@ static double plogp(idx n, const real *p, double *sum) {
  *
  *   entropy   of p = m_i / sum m_i in nats, with * and x*, if the sum is not 0.
  *             Even causal rows of T = 64 have log(T!)/T = 3.206
- *   mass      sum of scale s/Z over keys: scale for a softmax, less A_* with
- *             an extra column, anything for Z = 1
+ *   mass      sum of scale s/Z over keys: scale for a softmax, less scale a_*
+ *             with an extra column, anything for Z = 1
  *   raw       the same of |scale s/Z|, which is printed as the row mass
  *
  * and over rows 2 .. T (0 if T = 1)
@@ -4995,7 +4999,7 @@ static double mean_length(idx n, idx D, const real *x) {
   return sum;
 }
 
-/* The largest |x|, for x [n]; -1 when all of them are NaN. */
+/* The largest |x_j|, for x [n]; -1 when all of them are NaN. */
 static real largest(idx n, const real *x) {
   real most = -1;
   for (idx j = 0; j < n; j++)
@@ -5005,7 +5009,7 @@ static real largest(idx n, const real *x) {
 }
 
 /* [FIG2], Figures 11 to 14. Adds |h^l| of each row of the stream h [B,N,C], and
- * keeps each sequence's block output with the largest |h| so far. */
+ * keeps each sequence's block output with the largest entry |h_nc| so far. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   const char *place = l ? "block %d of %d, after its heads" : "the embedding";
   idx N = s->N, n = N * C;
@@ -5054,8 +5058,8 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Massive activations (Sun et al. 2024, without their threshold) of sequence b:
- * the largest |h| in a block's output, and that output's median |h|, the upper
- * one of two. */
+ * the largest entry |h_nc| of a block's output, and the median entry there, the
+ * upper one of two. s->extreme is overwritten. */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;          /* [N,C] */
@@ -5102,8 +5106,8 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   return e->status;
 }
 
-/* Names in e where ids [B,T] of a NaN loss go wrong; ids do as targets. Without
- * room to look it names the loss alone. */
+/* Names in e the first block or head that is not finite on ids [B,T], whose
+ * loss is NaN. ids serve as targets. Without room it names the loss alone. */
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
@@ -5132,8 +5136,8 @@ void sinks_finish(Sinks *s) {
 }
 
 /* How many of n sequences a forward takes: at most 16, unless each forward
- * reads the model's file, and halved until they take 1.6 GB (a head has two
- * maps of T^2 numbers). */
+ * reads the model's file, halved while they take over 1.6 GB, down to one (a
+ * head has two maps [N,S]). */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   double most = 1.6e9 / sizeof(real);   /* with all else, below 2 GB */
@@ -5415,7 +5419,7 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* Removes an older dump's arrays that this one may lack, by their names. */
+/* Removes an older dump's arrays, by their names. */
 static void dump_forget(const Dump *d) {
   Bytes names = {0};
   size_t folder = strlen(d->s->out) + 1;
@@ -5429,7 +5433,8 @@ static void dump_forget(const Dump *d) {
     size = strlen(path) + 1;
     sscanf(name, "%15[^.]", kind);
     if (last && !strcmp(last, ".npy")
-        && has_word(tensor ? "param grad" : "q k z gate prenorm", kind))
+        && has_word(tensor ? "param grad" : "ids loss logits hidden attn"
+                    " metric alpha q k z gate prenorm", kind))
       remove(path);
   }
   bytes_free(&names);
@@ -5500,7 +5505,7 @@ static void dump_states(Dump *d, bool prenorm) {
     npy_add(d, d->a->h, n);
 }
 
-/* Row by row, with the bits of one product. x* has no logits. */
+/* Row by row; more rows would have the same bits (13). x* has no logits. */
 static void dump_logits(Dump *d) {
   idx V = d->m->c.vocab, C = d->m->c.dim;
   real *y = grab(V, sizeof(real), d->e);
@@ -5587,15 +5592,15 @@ static void dump_run(Dump *d, const Ids *file) {
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains a small model three times, from one seed on the same
- * tokens, says in a line each what became of the sink, and shows the numbers:
+ * tokens. For each arm it prints a verdict in a line, and the numbers:
  *
  *   softmax   the first token of every sequence fixed      Table 10: a sink
  *   k-bias    the same with a learned key k*, value 0      Table 4: it moves
  *   sigmoid   the same without normalisation               Table 15: no sink
  *
  * At first t sigmoids sum to t/2, where softmax has 1. The scale brings the two
- * near and, but for --clip, is a smaller start and learning rate of W_O. At
- * scale 1 this arm's loss ends at 3.29 nats, not 2.5. */
+ * near. Without --clip it acts as a smaller start and learning rate of W_O
+ * [E32]. At scale 1 this arm's loss ends at 3.29 nats, not 2.5. */
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
   {"softmax", "", "Table 10", 0, 0},
@@ -5606,8 +5611,8 @@ static const Variant RUN_ARMS[ARMS] = {
 #define RUN_STEPS "3000"
 #define RUN_FLAGS "--init gpt2 --steps " RUN_STEPS " --fix-token 1"
 
-/* The rule that run_verdict prints, fixed before the run: multiples of even
- * rows' alpha, and nats. */
+/* The rule that run_verdict prints. SHOWS and ABSENT are multiples of the alpha
+ * of even rows; ALIKE is in nats. */
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 static const char *sink_word(double times) {
@@ -5712,7 +5717,7 @@ static int outcome_train(Outcome *o, Trainer *t, const char *name, Error *e) {
   outcome_fill(o, t, (int)at_most(t->s.eval_T, t->m.c.context));
   o->p = (Progress){.name = name};
   if (!train_run(t, &o->p, e))
-    trained_loss(&o->loss, t, HELD_BLOCKS, e);
+    held_loss(&o->loss, t, HELD_BLOCKS, e);
   return e->status;
 }
 
@@ -5824,9 +5829,9 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * 13.1  Lanes: the only lines that say "vector" to a compiler
  *
  * `bytes` is a constant 16, 32 or 64; VECTOR(p) is the vector at p. No vector
- * is an argument, since instances would differ in calling convention. Arrays
- * that only VECTOR reaches live in registers where loops count 0, 1, 2, ..;
- * Clang does not unroll steps of `lanes`. */
+ * is an argument, since instances would differ in calling convention. An array
+ * that only VECTOR reaches lives in registers if its loops step by 1: Clang
+ * does not unroll steps of `lanes`. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -5902,8 +5907,8 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
 
-/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a cache line of `to`.
- * Prefetching the next 16 rows cuts the time of a cold transpose to 0.8. */
+/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: of floats a cache line
+ * of `to`. Fetching the next 16 rows early makes it faster on cold memory. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
                       idx n) {
   enum { BLOCK = 16 };
@@ -5931,8 +5936,8 @@ enum {
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p at a time, BLIS's KC */
   BAND = 96, WAIT = 768,   /* packed rows of A, columns of B; BLIS's MC, NC */
   GROUP = 6,   /* tiles of A's rows at a time where `packed` is false */
-  FEW_ROWS = 16,   /* up to so many rows of C, B is read in place; */
-  SMALL = 1 << 18,   /* up to BAND, if B spans at most so many numbers */
+  FEW_ROWS = 16,   /* B is read in place for at most so many rows of C, */
+  SMALL = 1 << 18,   /* or for at most BAND if B spans so many numbers */
   MANY = 192,   /* columns from which packing A pays */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
   SPARE = (1 << 16) / (int)sizeof(real),   /* packed numbers on the stack */
@@ -5954,8 +5959,8 @@ static Product product_part(Product p, idx i, idx j, idx m, idx n) {
                    at_most(p.n - j, n), p.k, p.add};
 }
 
-/* A whole tile's rows: AVX-512 and ARM have 32 vector registers. And its width:
- * AVX-512 has a third vector if A is packed: its rows then share an address. */
+/* A whole tile's rows: AVX-512 and ARM have 32 vector registers. Its width:
+ * AVX-512 adds a third vector if A is packed: one pointer serves all rows. */
 INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -6061,8 +6066,8 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
   return at_most(pieces(p.n, width) * width, WAIT);
 }
 
-/* A panel of B (16 KB; AVX-512: 48) stays in L1, or L2, while a band of rows of
- * A passes from L2. These are packed if `packed` or if A is transposed; else
+/* A panel of B (8 KB; AVX2 16, AVX-512 48) stays in L1 or L2 while a band of
+ * A's rows passes from L2. The band's rows are packed if `packed` or if A is transposed; else
  * all but a last, partial tile's are read in place. `room` holds packed B, then
  * A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
@@ -6102,12 +6107,12 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  * 13.3  Vector maths
  *
  * libm works number by number. In float the functions below have no branches
- * (`either`), so a loop over them becomes vector code; in double they are
- * libm's. A span is one vector of floats of the widest instance, at an array's
+ * (`either`), so a loop over them becomes vector code; in double they call
+ * libm. A span is one vector of floats of the widest instance, at an array's
  * end too, so an element has the same bits anywhere.
  *
  * Coefficients have, unrounded, the least maximal relative error (Remez
- * exchange, 40 digits). The largest errors over all floats, of pow over every
+ * exchange, 40 digits). Largest errors over all floats, of pow's over every
  * 61st (`make exhaustive`), in units in the last place (ulp; rounding has 0.5):
  *   exp 1.012  sigmoid 2.402  sqrt 0.760  Phi 4.757  log 0.5001  pow 0.529 */
 
@@ -6543,7 +6548,6 @@ static real row_normalizer(const Config *c, real row_stat) {
   return c->normalizer == NORMALIZER_ONE ? 1 : row_stat;
 }
 
-/* row_forward for exp. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
   if (c->normalizer == NORMALIZER_ONE) {
     vec_exp(n, z, z, 0);
@@ -6631,8 +6635,8 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
  * da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
  * FlashAttention (Dao et al. 2022) cuts the keys too, by online softmax. Whole
- * rows serve every sim and Z; their scratch is 4.8 MB a thread for D = 96 and
- * N = 2048. Test: tiles__as_plain. */
+ * rows serve every sim and Z. For D = 96, N = 2048 a thread has 4.8 MB: 0.8 of
+ * rows, the rest copies of k, v, dk and dv. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. Transposed k and v let products read rows. x, dk
@@ -6660,7 +6664,7 @@ static void copy_rows(real *to, idx ldt, const real *from, idx ld, idx N,
     copy(to + j * ldt, from + j * ld, D);
 }
 
-/* This thread's piece of scratch. */
+/* A Tile in this thread's scratch: transposes k to kt, copies x [N,D]. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
   real *at = attention_scratch(a), *z = at + 5 * size + 15;
@@ -6763,11 +6767,11 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 
 /* THREADS OF A PASS. A thread that waits spins for some milliseconds, so n
  * threads use the time of n cores, unless another program takes some: then all
- * wait for the thread without a core. A pass that misses 20 ms of CPU time, 0.3
- * of a core forgiven, drops one thread; a second later it tries all again. An
- * Acts's first pass takes the free cores alone, since a short run ends before
- * anything is measured. Of n threads only as many as there are tasks are asked
- * for. With `begins` nothing was missed since the last call. */
+ * wait for the thread without a core. Once the passes have missed 20 ms of CPU
+ * time, 0.3 of a core forgiven, one thread is dropped; a second later all are
+ * tried. An Acts's first pass takes the free cores alone: a short run ends
+ * before anything is measured. Of n threads as many as there are tasks count.
+ * With `begins` nothing was missed since the last call. */
 static void pace(Acts *a, bool begins, idx tasks) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = (int)at_most(n, a->threads);
@@ -7299,7 +7303,7 @@ uint64_t rng_next(Rng *r) {
   return x ^ (x >> 31);
 }
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-/* Each number's share is off by less than 2 n / 2^53 of it. */
+/* Each number's probability, 1/n, has a relative error below 2 n / 2^53. */
 uint64_t rng_below(Rng *r, uint64_t n) {
   return (uint64_t)(rng_uniform(r) * (double)n);
 }
@@ -7405,9 +7409,9 @@ int file_read(const char *path, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* Sorted, since a folder's order is the file system's, and the order of texts
- * decides a training's bits. A broken link is a file that cannot be read. */
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+/* The list is sorted: a folder's order is the file system's, and the order of
+ * texts decides a training's bits. A broken link counts as a file. */
 int files_list(const char *path, Bytes *names, Error *e) {
   char name[1100];
   struct stat is;
@@ -7465,7 +7469,7 @@ void writing_add(Writing *w, const void *at, size_t n) {
     fwrite(at, 1, n, w->f);
 }
 /* If two processes write PATH at once, the second takes the name PATH.new from
- * the first, which fails here. */
+ * the first, which fails here, unless that happens just before the rename. */
 int writing_end(Writing *w, Error *e) {
   struct stat is;
   bool done = !fflush(w->f) && !ferror(w->f) && to_disk(w->f);
@@ -7490,10 +7494,10 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Cores that are free, by Linux's count of running threads. The first count
- * takes all of ours as running, though they sleep, so it finds too many free:
- * fewer than two are none. Else a loop wakes ours, and counts again for up to
- * 1 ms, while others may end. */
+/* How many of `own` threads have a free core, by Linux's count of running
+ * threads. The first count takes all of ours as running, though they sleep: it
+ * finds too many free, and below 2 is surely 1. Else a loop wakes ours and
+ * counts again, for up to 1 ms. */
 int free_cores(int own) {
   double begun = seconds();
   for (int all = 0, awake = 0;; awake = 1) {
@@ -7664,7 +7668,7 @@ const Option OPTIONS[] = {
   SWITCH("plain", RUN | ALONE | EVAL | GENERATE | DUMP, plain,
          "plain loops (3.7), no tiles; equal up to rounding"),
   WHOLE("threads", GENERAL, threads, "0", 0, 1024,
-        "0, the default: all; same results"),
+        "0, the default: all, or OMP_NUM_THREADS; same results"),
   NAME("ids", EVAL | DUMP, ids, "",
        "lines of T+1 token ids; - is stdin"),
   SWITCH("all", DUMP, all, "also q, k, z, features before a post-norm"),
@@ -8015,9 +8019,9 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   return e->status;
 }
 
-/* Refuses what has no meaning. 3.6 says what the sign of s allows; k* and the
- * logit pass through no kernel. Tests: config_resolve__refuses,
- * __near_misses. */
+/* Completes c, then refuses what has no meaning. 3.6 says what the sign of s
+ * allows; k* and the logit pass through no kernel. Tests:
+ * config_resolve__refuses, __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
   config_fill(c);
@@ -8523,7 +8527,7 @@ static int verb_help(Settings *s, Error *e) {
   {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
 const Verb VERBS[] = {SINK_VERBS {0}};
 
-/* v->words has as many words as the verb takes: none, one, or two for any. */
+/* v->words: "" takes no word; one word, one; several, up to WORDS_MOST. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = !most && option_find("text", v->groups);
@@ -8551,7 +8555,6 @@ static bool arithmetic_is_exact(void) {
          && isinf(one / x[3]) && x[4] * x[0] > 0 && x[5] != (double)tenth;
 }
 
-/* All programs begin here. */
 int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};

@@ -235,7 +235,7 @@ static void trainer_step__diverges(Test *t) {
       r->loss = 1;
       int status = 0;
       if (look == 0)
-        status = trained_loss(&r->norm, r, 4, fresh(t));
+        status = held_loss(&r->norm, r, 4, fresh(t));
       else if (look == 1)
         status = look_at_sink(r, &p, fresh(t));
       else
@@ -1009,15 +1009,15 @@ static void evaluate__refuses(Test *t) {
 
 /* The validation loss: log V before training; the mean over blocks of any
  * number of forwards. */
-static void trained_loss__blocks(Test *t) {
+static void held_loss__blocks(Test *t) {
   Error e = {0};
   int ids[37 * 16], targets[37 * 16];
   Trainer *r = trainer_of(t, "--init gpt2 --fix-token 1");
   double before, after, sum = 0;
-  trained_loss(&before, r, 50, &e);
+  held_loss(&before, r, 50, &e);
   within(t, before, log(320), 0.05, "an untrained model's loss, log 320");
   steps_of(t, r, 30);
-  trained_loss(&after, r, 37, &e);
+  held_loss(&after, r, 37, &e);
   fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
   fact(t, data_held(&r->data, &r->s.data, 37, 16, ids, targets) == 37, "%s",
        e.text);
@@ -3164,7 +3164,7 @@ static const TestEntry TESTS[] = {
   RUNS(trainer_begin__refuses), RUNS(train_run__continues_the_log),
   RUNS(checkpoint_write__no_room), RUNS(train_run__leaves),
   RUNS(train_run__no_log), RUNS(evaluate__against_maps),
-  RUNS(evaluate__refuses), RUNS(trained_loss__blocks), RUNS(demo_run__verdict),
+  RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
   RUNS(demo_run__diverged), RUNS(run_verdict__words),
   RUNS(keys_seen__as_visible),
   RUNS(sinks_print__blocks_that_attend), RUNS(sinks_print__nothing),

@@ -144,7 +144,7 @@ static int log_keep(Trainer *t, Progress *p, Bytes *log, const char *line,
   if (line) {
     look_keep(p, line);
     if (p->holds)
-      trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
+      held_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
     return e->status;
   }
   if (*t->data.drawn) {   /* --first-tokens */

@@ -235,7 +235,7 @@ static void check_behind(Page *p) {
     keys_from_queries(one, 16);
     large = larger(large, toy_spread(y, 1, y->T, alone(one)));
   }
-  holds(p, "eq. 16: h_t^l by the equation itself, all schemes", block, STATES);
+  holds(p, "eq. 16: h_t^l by the equation itself, where P = 0", block, STATES);
   holds(p, "sec. 3.1: h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", first,
         STATES);
   control(p, "eq. 17: another first token, the others' states", other, APART);
@@ -578,7 +578,7 @@ static const Check MORE_CHECKS[] = {
   {"behind", "Equations 10 to 17: the rules behind `states`\n"
    " States part where the sums of rows do, at the rows that a rule names.",
    check_behind},
-  {"scores", "z, A and m in closed form, all schemes\n"
+  {"scores", "z, A and m in closed form, where P = 0\n"
    " Of a repeated token z(n) and z*_t give every weight.", check_scores},
   {"gate", "Table 4: a key bias is a gate, or nothing\n"
    " It closes the head by 1 - g; without a normaliser it changes no bit.",

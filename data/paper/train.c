@@ -581,7 +581,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x,
     measure_domains(NULL, &t, x, own_of(s)->texts, e);
   if (!e->status && !part_open(&t, r, row, s, e) &&
       !row_train(&t, p, &start, row, r, e))
-    trained_loss(&loss, &t, HELD_BLOCKS, e);
+    held_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = take_divergence(r->ended, &t, e);
   if (!e->status) {
     record(r, e, ended, "diverged");
