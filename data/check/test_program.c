@@ -2930,6 +2930,33 @@ static void sink__dump_again(Test *t) {
   }
 }
 
+static const char *dump_file(const char *name) {
+  static char path[80];
+  snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
+  return path;
+}
+
+/* A dump that stops early leaves no array of the one before. */
+static void sink__dump_stops(Test *t) {
+  static const char WORDS[] =
+      "dump --layers 1 --dim 8 --ffn 6 --vocab 9 --context 6 --force --ids "
+      SCRATCH "/ids --out " SCRATCH "/dump";
+  static const char *const NAMES[] = {"loss", "logits", "hidden", "attn",
+                                      "metric", "alpha", "param.wte"};
+  if (no_binary(t))
+    return;
+  scratch_open();
+  file_write(SCRATCH "/ids", "1 2 3 4 5 6 7\n", 14, fresh(t));
+  answers(t, PROGRAM, WORDS, 0, "");
+  EACH (i, NAMES)
+    fact(t, !file_missing(dump_file(NAMES[i])), "no %s before", NAMES[i]);
+  make_folder(SCRATCH "/dump/ids.npy.new");   /* none can be written here */
+  file_write(SCRATCH "/dump/ids.npy.new/a", "a", 1, &t->e);
+  answers(t, PROGRAM, WORDS, 1, "ids.npy");
+  EACH (i, NAMES)
+    fact(t, file_missing(dump_file(NAMES[i])), "%s is still there", NAMES[i]);
+}
+
 /* The model's evaluation: ./sink and ./paper print the same, and the numbers of
  * evaluate() stand in the JSON and the CSV. */
 static void evaluated_alike(Test *t, Settings *s) {
@@ -3178,7 +3205,8 @@ static const TestEntry TESTS[] = {
   RUNS(sink__usage), RUNS(bench__refuses), RUNS(bench__figures),
   RUNS(sink__outputs), RUNS(sink__reads_stay), RUNS(sink__exact),
   RUNS(sink__elsewhere), RUNS(sink__wrong_files), RUNS(sink__dump),
-  RUNS(sink__dump_gates), RUNS(sink__dump_again), RUNS(sink__train_and_eval),
+  RUNS(sink__dump_gates), RUNS(sink__dump_again), RUNS(sink__dump_stops),
+  RUNS(sink__train_and_eval),
   RUNS(sink__knows_its_text), RUNS(warn_no_sink__where), RUNS(sink__not_finite),
   RUNS(sink__plain)};
 
