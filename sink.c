@@ -4840,7 +4840,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     run_save(t, &log, true, e);
   else if (diverged || (e->status && t->step > p->from))
     run_save(t, &log, !diverged && !saved, &passed);
-  if (passed.status)
+  if (passed.status && !diverged && !saved)
     fprintf(stderr, "%s: also: %s\n", t->s.program->name, passed.text);
   bytes_free(&log);
   if (t->step < r->steps)
