@@ -48,7 +48,7 @@
  *   l layer, from 0 in code    x, h^l states
  *   z score, the paper's logit    s = sim(z)    Z normaliser
  *   a = s/Z weight, the paper's attention score A    m the metric's A
- *   scale  C.4's alpha, equation 30; alpha_k is the metric of chapter 6
+ *   scale  C.4's alpha, equations 29, 30; alpha_k is the metric of chapter 6
  *   *  the extra column, a null key k* with value v*: a K or KV bias
  *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
@@ -4927,8 +4927,8 @@ void sinks_free(Sinks *s) {
   *s = (Sinks){0};
 }
 
-/* Notes the first x that is not finite, so that the error can name its place.
- * `where` formats block and head, from 1. */
+/* Notes the first x that is not finite, for the error: a NaN is above no eps, so
+ * it would pass for no sink. `where` formats block and head, from 1. */
 static void sinks_watch(Sinks *s, double x, const char *where, int block,
                         int head) {
   if (!s->bad[0] && !isfinite(x))
@@ -6067,9 +6067,9 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
 }
 
 /* A panel of B (8 KB; AVX2 16, AVX-512 48) stays in L1 or L2 while a band of
- * A's rows passes from L2. The band's rows are packed if `packed` or if A is transposed; else
- * all but a last, partial tile's are read in place. `room` holds packed B, then
- * A. */
+ * A's rows passes from L2. The band's rows are packed if `packed` or if A is
+ * transposed; else all but a last, partial tile's are read in place. `room`
+ * holds packed B, then A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
   idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);

@@ -147,7 +147,7 @@ typedef struct Config {
   int tied, linear_bias;        /* switches: W_cls is W_E^T; a bias in x W */
   int combine;                  /* COMBINE_*: Table 12 left */
   int kernel, sim, normalizer;  /* Table 15 */
-  double pnorm, scale;          /* p > 0 of eq. 43 (0: 2); alpha of eq. 30 */
+  double pnorm, scale;          /* p > 0 of eq. 43 (0: 2); alpha of eq. 29 */
   int extra;                    /* EXTRA_*: Table 4 */
   int extra_shared;             /* one k* for all heads: Table 12 right */
   int extra_dims, extra_order;  /* d_a learned dims, 0 means D: Table 13 */

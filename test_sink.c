@@ -242,8 +242,8 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
   }
   y->zeros += zero;
   fact(t, zero ? size <= most * largest : size > 1e-9 * largest, "%s: %g, %s, %s",
-       x->name, size, zero ? "not 0" : "nearly 0 (nan: an operator lacks), not of slow_zero",
-       b->flags);
+       x->name, size, zero ? "not 0" : "nearly 0, not of slow_zero "
+       "(nan: an operator is missing)", b->flags);
   for (idx i = 0; i < n; i++) {
     bool out = unreached(b, x, i);
     if (!out)
