@@ -1820,6 +1820,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     m->seams.leave(m, a, l, v, rows);
   else if (w->vplus.w)
     add_row(la->o, w->vplus.w, H * D, rows);
+  /* O = combine(o) W_O */
   combine_forward(c, la, rows);
   linear_forward(y, la->osum, &w->wo, rows);
 }
@@ -2461,7 +2462,7 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  * Bounds on rounding are multiples of REAL_EPS, for the float and the double
  * build. STATES: in each block a number passes some 60 additions of terms of
  * order 1, each off by half a REAL_EPS; through all three blocks an error grows
- * at most 25 times, as measured. The product is 750.
+ * at most 25 times, as measured. The product, 750, is below 1000.
  * SCORES: a weight's relative error is its score's absolute one: REAL_EPS times
  * the largest score, about 40, times its rotation, at most 64 radians: 2560.
  * EPS_IN_Z: a row sums to 1 - 1e-8/Z where Z = sum + 1e-8. APART: the least
@@ -2686,7 +2687,8 @@ static const char *const SCHEMES[] = {   /* the first INSIDE act in the score */
   "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary",
   "--pos absolute", "--pos learned"};
 enum { INSIDE = 5 };
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "SCHEMES, INSIDE");
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS,
+               "a new position: its flags here, before or behind INSIDE");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one"
@@ -2891,8 +2893,10 @@ static void check_prop1(Page *p) {
  * The paper's conclusion, no sink, does not follow. It calls g "a monotonic
  * non-increasing function"; equation 6 and the authors' code let g grow, so no
  * score of a row exceeds the first token's. Only keys in its bucket tie with
- * it. The two g agree up to T = 19; alpha_1 is 0.665 at T = 16. At T = 64 it is
- * 0.334 by their code's g, 0.225 by equation 6 as printed. What does hold:
+ * it. The paper argues from the last bucket, which holds distances from 113 on
+ * (128 as printed): none at T = 64. The two g agree up to T = 19: alpha_1 is
+ * 0.665 at T = 16. At T = 64 it is 0.334 by their code's g, and 0.225, 3 times
+ * even, by equation 6 as printed. What does hold:
  *
  *   g non-increasing    A_t1 is the least of its row: A_t1 <= 1/t, and so
  *                       alpha_1 <= H_T/T
@@ -4840,7 +4844,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     run_save(t, &log, true, e);
   else if (diverged || (e->status && t->step > p->from))
     run_save(t, &log, !diverged && !saved, &passed);
-  if (passed.status && !diverged && !saved)
+  if (passed.status && !diverged && !saved)   /* nor a checkpoint */
     fprintf(stderr, "%s: also: %s\n", t->s.program->name, passed.text);
   bytes_free(&log);
   if (t->step < r->steps)
@@ -5908,7 +5912,7 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
 }
 
 /* to [n,m] = from [m,n] transposed, 16 by 4 at a time: of floats a cache line
- * of `to`. Fetching the next 16 rows early makes it faster on cold memory. */
+ * of `to`. Fetching the next 16 rows early cuts a cold one's time to 0.8. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
                       idx n) {
   enum { BLOCK = 16 };
