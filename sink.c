@@ -7643,8 +7643,8 @@ const Option OPTIONS[] = {
        "file, folder or -; <|endoftext|> ends a document"),
   NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
        "tokenizer.bin", "the vocabulary"),
-  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1.6e7,
-        "this place has the token <|fix|> always (Table 10)"),
+  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 0, 1.6e7,
+        "place of the token <|fix|> (Table 10); 0: none"),
   STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
          "places of random tokens (section 5)"),
   REAL("data-tokens", TRAIN, data.data_tokens, "0", 1, 1e15,
@@ -7896,7 +7896,8 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
   int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
   option_text(o, s, is, sizeof is);
-  positions_parse(o->flag, is, at, 16, e);
+  if (strcmp(is, "0"))
+    positions_parse(o->flag, is, at, 16, e);
   for (int i = 0; at[i]; i++)
     if (at[i] > most)
       fail(e, 2, "--%s %s: the last token is %d. Try: at most %d, or a "
@@ -7910,11 +7911,11 @@ int settings_refuse_idle(const Settings *s, Error *e) {
     if (!s->given[o - OPTIONS])
       continue;
     const char *when = option_idle(o->flag, s);
-    if (has_word("fix-token random-tokens T", o->flag))
-      positions_fit(o, s, e);
     if (when)
       fail(e, 2, "--%s: has an effect only %s. Try: leave it out", o->flag,
            when);
+    if (has_word("fix-token random-tokens T", o->flag))
+      positions_fit(o, s, e);
   }
   return e->status;
 }

@@ -1950,6 +1950,8 @@ static const char *const IDLE[][2] = {
   {"--random-tokens 1,9 --context 8 --T 8", "1,9: the last token is 8"},
   {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""},
   {"--fix-token 129", "fix-token 129: the last token is 128"},
+  {"--fix-token 0", ""}, {"eval: --fix-token 0", ""},
+  {"generate: --fix-token 70", "at 1, the start of the text"},
   {"--end-token 3", "--tokens."}, {"generate: --temperature 0 --seed 3", ""},
   {"--pnorm 2", "--normalizer pnorm."},
   {"--extra k --extra-norm 2", "--extra-value e1|ones."},
@@ -2499,10 +2501,12 @@ static void sink__exact(Test *t) {
 static void sink__elsewhere(Test *t) {
   static const char *const ROWS[][2] = {
     {"list", "variant"},
-    {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text="
-     SHIPPED_TEXT},
+    {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --fix-token 1 "
+     "--out m", "text=" SHIPPED_TEXT},
     {"eval m --T 8 --n 2", "m on " SHIPPED_TEXT
      " (held-out text): 2 sequences"},
+    {"eval m --T 8 --n 2", ", token 1 fixed, rows real"},
+    {"eval m --T 8 --n 2 --fix-token 0", "part begins), rows real"},
     {"check prop1", "0 WRONG"},
     {"train --quiet --steps 0 --input random", "text=" SHIPPED_TEXT}};
   if (no_binary(t))

@@ -248,7 +248,7 @@ enum { LOOKS = 1024 };
   {"norm-eps", "with --qk-norm or --head-norm, or without --norm dyt", \
    m->norm != NORM_DYT || m->qk_norm || m->head_norm}, \
   {"fix-token", "at 1, the start of the text", \
-   strcmp(s->verb, "generate") || s->data.fix_token == 1}, \
+   strcmp(s->verb, "generate") || s->data.fix_token <= 1}, \
   {"behind-only", "with --place sandwich", m->place == PLACE_SANDWICH}, \
   {"isolate-blocks", "with --isolate", s->isolate}, \
   {"positions", "with --cache", s->cache[0]}, \
