@@ -183,7 +183,7 @@ samples: paper | out
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
 	@bad=0; code="sink.c data/paper/pages.c data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c data/paper/drawn.c data/models/stored.c data/models/mixers.c data/models/facts.c data/models/choices.c data/models/measured.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
-	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
+	for tag in $$(sed -n '/EQUATIONS/,/WHERE TO CHANGE/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
 	  printf '%-8s %2d places, first at %-18s in tests %d\n' "$$tag" $$((n-1)) "$$line" "$$t"; \

@@ -7,12 +7,12 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Language models pour attention onto their first token, though it means
- * nothing. The paper trains dozens of models to learn why: softmax makes every
- * row of weights sum to one, so a head with nothing to say needs a place to put
- * its weight. To check that answer, this file has the decoder with every
- * variant of the paper, forward and hand-written backward, the optimiser, the
- * metrics, and the propositions as executable checks.
+ * Language models pour attention onto their first token, even where it means
+ * little. The paper trains dozens of models to learn why. Its answer is in part
+ * softmax: a row of weights must sum to one, so the weights depend on each
+ * other, and what no key needs has to go somewhere. To check that answer, this
+ * file has the decoder with every variant of the paper, forward and backward by
+ * hand, the optimiser, the metrics, and the propositions as executable checks.
  *
  * THE FORMULA. Every attention variant of the paper is these lines with one
  * choice on each axis; LETTERS, below, names the symbols:
@@ -53,11 +53,34 @@
  *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
  *   w window    p length of the prefix, and the power of the p-norm
- *   dw = dL/dw, L the loss, for any w; but dlogz = dlog Z/dz, and df = f' (3.5)
- *   3.1 is in this file    section 3.1 in the paper
+ *   dw = dL/dw with L the loss, for any w; but dlogz = dlog Z/dz, df = f' (3.5)
+ *   real: float, or double under -DSINK_DOUBLE    idx: a count of 64 bits
+ *   3.1 is a section of this file; `section 3.1` is the paper's
+ *
+ * CONTENTS. Part I is all of the paper's mathematics in its plainest form; a
+ * reader may stop there. Part IV has fast forms of a row and of attention; a
+ * test compares each with the plain form, which `--plain` runs.
+ *
+ * A companion is a program in data/ that includes sink.c and extends its model
+ * through pointers: seams, a tensor's product, a norm's forward. In ./sink all
+ * are NULL but seams.row, the paper's row (3.6), and a->past is 0, as it keeps
+ * no keys for later tokens: skip every `if` on these.
+ *
+ *   Part I    1 Config and variants    2 Parameters    3 Operators
+ *             4 The block and the model    5 Loss, AdamW, schedule
+ *             6 The sink metrics    7 The propositions, executable
+ *   Part II   8 Tokenizer    9 Text, packing, interventions
+ *   Part III  10 Training (train_run, 10.3), checkpoints
+ *             11 Evaluation, dump    12 The main job
+ *   Part IV   13 Matrix multiply, vector maths
+ *             14 Attention in tiles
+ *             15 Files, memory, random numbers, errors    16 Command line
+ *
+ * Three lists to look things up in end this head; a first reading goes on at
+ * chapter 1.
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test
- * (`make xref`). A first reading skips this list.
+ * (`make xref`).
  *   [E1] the objective   [E2] pre-norm block   [E3] post-norm block
  *   [E4] attention   [E5] absolute positions   [E6] relative bias   [E7] ALiBi
  *   [E8] rotary (9)   [E10] states of a repeated token stay equal (10 to 17)
@@ -76,26 +99,8 @@
  *   [FIG9] domains   [FIG10] tasks   [FIG19] heads, to Figure 27
  *   [FIG29] p-norm   [FIG30] fine-tuning
  *
- * CONTENTS. Part I is all of the paper's mathematics in its plainest form; a
- * reader may stop there. Part IV has fast forms of a row and of attention; a
- * test compares each with the plain form, which `--plain` runs.
- *
- * A companion is a program in data/ that includes sink.c and extends its model
- * through pointers: seams, a tensor's product, a norm's forward. In ./sink all
- * are NULL but seams.row, the paper's row (3.6): skip every such `if`.
- *
- *   Part I    1 Config and variants    2 Parameters    3 Operators
- *             4 The block and the model    5 Loss, AdamW, schedule
- *             6 The sink metrics    7 The propositions, executable
- *   Part II   8 Tokenizer    9 Text, packing, interventions
- *   Part III  10 Training (train_run, 10.4), checkpoints
- *             11 Evaluation, dump    12 The main job
- *   Part IV   13 Matrix multiply, vector maths
- *             14 Attention in tiles
- *             15 Files, memory, random numbers, errors    16 Command line
- *
- * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. The
- * build or a test fails if a place in code is forgotten.
+ * WHERE TO CHANGE WHAT, in this order. The build or a test fails if a place in
+ * code is forgotten.
  *   a choice      its CHOICE in sink.h; its tensors (2); its operator, both
  *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
  *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
@@ -113,7 +118,7 @@
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
- * af49727) or are silent. This file has (skip at first):
+ * af49727) or are silent. This file has:
  *   F1  learning rate: constant after the warm-up as in their code; the paper's
  *       cosine is an option
  *   F2  initialisation (2): PyTorch's, which seems to replace their own on
@@ -155,9 +160,9 @@ Isa isa_best(void);
 
 /* PARALLEL shares a loop's iterations among threads.
  *
- * Read WIDE(f, (int n), (n)) { body } as void f(int n) { body }. It is compiled
- * for every instruction set of the processor family; the best instance runs.
- * INSTANCES makes their table by Isa; BYTES is their vector width. */
+ * Read WIDE(f, (int n), (n)) { body } as void f(int n) { body }. On x86-64 it
+ * is compiled for each Isa, and the best that the machine has runs; elsewhere
+ * once. INSTANCES makes the table; BYTES is a vector's width. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -219,7 +224,7 @@ void vec_scale(idx n, real *y, real a);
 void zero(real *x, idx n);
 void copy(real *y, const real *x, idx n);
 
-/* libm's, in real */
+/* libm's exp, pow and fabs, in real */
 real real_exp(real x);
 real real_pow(real x, real y);
 real real_abs(real x);
@@ -235,11 +240,9 @@ static void pace(Acts *a, bool begins, idx tasks);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
-/* Uniform on 0 .. n-1; on [0,1), with 53 bits; N(0,1), by Box and Muller; a
- * hash of bytes. */
-uint64_t rng_below(Rng *r, uint64_t n);
-double rng_uniform(Rng *r);
-double rng_normal(Rng *r);
+uint64_t rng_below(Rng *r, uint64_t n);   /* uniform on 0 .. n-1 */
+double rng_uniform(Rng *r);               /* on [0,1), with 53 bits */
+double rng_normal(Rng *r);                /* N(0,1), by Box and Muller */
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
 
 /* ==========
@@ -282,9 +285,9 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  * the paper's for it; a smaller model does not reproduce them. This table is a
  * selection; data/paper/experiments.txt has the paper's tables.
  *
- *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
- *   "* 74.12 / 0.00"    Sink_*, of * or of x*, then Sink_1; of some biases
- *                       Sink_* is not known
+ *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent; of
+ *                       Table 15's 2, 4 and 6 to 11 on proxy scores (3.6)
+ *   "* 74.12 / 0.00"    Sink_*, of * or of x*, then Sink_1
  *   "-"                 the training failed
  *   ""                  not printed, or not known (Tables 5, 13)
  *
@@ -346,7 +349,7 @@ const Variant VARIANTS[] = {
   {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
   {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
   {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
-  /* [T14] Rows sum to the scale; m_ij divides it out, so Sink_1 can compare */
+  /* [T14] Rows sum to the scale. m_ij leaves it out, so Sink_1 can compare */
   {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
   {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
   {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
@@ -404,7 +407,7 @@ static void config_fill(Config *c) {
     c->pnorm = 2;
   if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
     c->extra_value = VALUE_ZERO;
-  /* exp, sigmoid and elu + 1 over their 1-norm run as sum */
+  /* of positive s the 1-norm is the sum */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1 &&
       c->sim != SIM_IDENTITY) {
     c->normalizer = NORMALIZER_SUM;
@@ -446,7 +449,8 @@ static void config_fill(Config *c) {
  *   DOWN w3 as LINEAR              N(0, 1/(fan_in L^2))  N(0, 0.02^2 / 2L)
  *   BIAS    U(+-1/sqrt(fan_in))    0                     0
  *   SMALL   N(0, 0.02^2) under all three: k*, v*, v+ and the logit
- *   STREAM  as EMBED: x*     Gains start at 1, biases of norms and rel at 0.
+ *   STREAM  as EMBED: x*
+ * Gains start at 1, the biases of norms and rel at 0.
  *
  * --decay matrices decays EMBED, LINEAR, OUT and DOWN alone. torch is PyTorch's
  * default. authors is the authors' own, whose DOWN is for SwiGLU only (other
@@ -583,7 +587,8 @@ static int model_list(Model *m, const Config *c, Error *e) {
   return 0;
 }
 
-/* The table above, init its column: standard deviation, -a for U(+-a), or 0. */
+/* The table above, init its column: the standard deviation of t's start, or -a
+ * for U(+-a); 0 where nothing is drawn. */
 static double init_spread(const Config *c, const Tensor *t, int init) {
   int kind = t->init;
   double fan = sqrt(t->fan_in), depth = sqrt(2.0 * c->layers);
@@ -660,10 +665,10 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *
  * The paper's X has one-hot rows: X W_E copies rows of W_E. P is sinusoidal
  * [E5], learned, or 0; if it is 0 the position enters the scores (3.4), or
- * nothing. Without P, * and x* the states of a repeated token start equal, and
- * softmax keeps them equal in all blocks (7.2): only the position can prefer a
- * key (7.5 to 7.8). On repeated tokens Table 1 has Sink_1 = 62.28 % in GPT2-XL
- * (learned P) and 0.00 in LLaMA3-8B (rotary).
+ * nothing. Without P, * and x* the states of a repeated token start equal.
+ * Softmax keeps them equal in all blocks (7.2), so only positions in the scores
+ * can prefer a key (7.5 to 7.8). On repeated tokens Table 1 has Sink_1 =
+ * 62.28 % in GPT2-XL (learned P) and 0.00 in LLaMA3-8B (rotary).
  * Positions count from 0, x* first; in the paper from 1.
  *
  * Backward. h is linear in wte, x* and P. From dh_n, summed over sequences:
@@ -681,7 +686,7 @@ static real *offset(real *p, idx n) { return p ? p + n : NULL; }
 /* The size of the CHUNK of n numbers that begins at `from`. */
 static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
-/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C).
+/* [E5] p_n = (sin o_1 n, cos o_1 n, sin o_2 n, ..), o_i = 10000^(-2(i-1)/C).
  * Channel ch, from 0, is the sine (even) or cosine (odd) of frequency
  * i = ch/2 + 1, rounded down. As sin^2 + cos^2 = 1, |p_n| = sqrt(C/2) at every
  * n. With C = 4, p_0 = (0, 1, 0, 1) and p_1 = (0.841, 0.540, 0.010, 1.000).
@@ -718,7 +723,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B,
   }
 }
 
-/* to += from, in up to CHANNELS columns. */
+/* Adds `from` to `to` in a task's columns: `first` and what follow. */
 static void add_columns(real *to, const real *from, idx first, idx width) {
   for (idx ch = first; ch < first + CHANNELS && ch < width; ch++)
     to[ch] += from[ch];
@@ -760,11 +765,11 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  * h_1 of section 3.1 is as long as the others' but stays in a few channels, so
  * its key has another direction.
  *
- * Backward. As y_c = g_c xn_c + b_c, dxn_c = g_c dy_c. With v = mean_k
- * (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
+ * Backward. As y_c = g_c xn_c + b_c, dxn_c = g_c dy_c. With var = mean_k
+ * (x_k - mu)^2, so that 1/sigma = (var + eps)^(-1/2):
  *
- *   dv/dx_c         = 2 (x_c - mu) / C    through mu: 0, as deviations sum to 0
- *   d(1/sigma)/dx_c = -dv/dx_c / (2 sigma^3)  =  -xn_c / (C sigma^2)
+ *   dvar/dx_c       = 2 (x_c - mu) / C    through mu: 0, as deviations sum to 0
+ *   d(1/sigma)/dx_c = -dvar/dx_c / (2 sigma^3)  =  -xn_c / (C sigma^2)
  *   d(xn_k)/dx_c    = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
  *                   = (1[k = c] - 1/C - xn_k xn_c / C) / sigma
  *
@@ -816,7 +821,7 @@ WIDE(norm_row_backward,
      (idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g, bool centred),
      (C, dx, dy, x, stat, g, centred)) {
-  real mu = stat[0], inverse = stat[1], mean = 0, along = 0;
+  real mu = stat[0], inverse = stat[1], sum = 0, dot = 0;
   real dxn[CHUNK], off[CHUNK];
   for (idx from = 0; from < C; from += CHUNK) {
     idx some = chunk(C, from);
@@ -825,14 +830,15 @@ WIDE(norm_row_backward,
       off[j] = x[from + j] - mu;
     }
     if (centred)
-      mean += vec_sum(some, dxn);
-    along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
+      sum += vec_sum(some, dxn);
+    dot += vec_dot(some, dxn, off);      /* off = x - mu = xn sigma */
   }
-  mean *= inverse / (real)C;             /* mean dxn / sigma */
-  /* xn = (x - mu)/sigma stands twice; the third 1/sigma is dx's own */
-  along = along * inverse / (real)C * inverse * inverse;
+  real mean = sum * (inverse / (real)C);           /* mean dxn / sigma */
+  real mean_dxn_xn = dot * inverse / (real)C;
+  /* 1/sigma twice: dx's own, and that of xn = (x - mu)/sigma */
+  real pull = mean_dxn_xn * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
-    dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
+    dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * pull;
 }
 
 /* One row's part of dg += dy xn and db += dy, on `width` columns. */
@@ -874,15 +880,13 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  *
  *   dx += dy W^T        dW += x^T dy        db += sum over rows of dy
  *
- * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs
- * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row,
- * dW_io = sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1)
- * give y = (7, 2); dy = (1, -1) gives dx = (1, 2) and dW with rows (1, -1),
- * (2, -2).
+ * y[n,c] = sum_r x[n,r] W[r,c] + b[c]. x[n,r] reaches the loss through its own
+ * row: dx[n,r] = sum_c dy[n,c] W[r,c]. W[r,c] reaches it through every row:
+ * dW[r,c] = sum_n x[n,r] dy[n,c]. By hand: x = (1, 2) and W with rows (1, 0),
+ * (3, 1) give y = (7, 2); dy = (2, -1) gives dx = (2, 5) and dW with rows
+ * (2, -1), (4, -2).
  *
- * The paper's projections have no b. A product takes rows * in * out
- * multiplications forward, twice that backward.
- * Test: model_forward__against_slow. */
+ * The paper's projections have no b. Test: model_forward__against_slow. */
 
 static void add_row(real *y, const real *b, idx width, idx rows) {
   PARALLEL
@@ -926,13 +930,13 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the
  * position n:
  *
- *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n w_c
- *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1     radians a position; --rope-base
+ *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n omega_c
+ *   omega_c = 10000^(-2c/r), c = 0 .. r/2-1     radians a position; --rope-base
  *
  * The paper writes q as a row: q R_(-n) is (R_n q)^T, as R_(-n) = R_n^T.
  * Rotations add up, R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k>
  * depends on the distance alone. Lengths are kept. By hand, r = 8 gives
- * w_c = 1, 0.1, 0.01, 0.001. In pair c = 0, q = k = (1, 0) has
+ * omega_c = 1, 0.1, 0.01, 0.001. In pair c = 0, q = k = (1, 0) has
  * <R_i q, R_j k> = cos(i - j): 1, 0.54, -0.42, -0.99 at distances 0, 1, 2, 3.
  * In pair c = 2 all are near 1.
  *
@@ -940,8 +944,8 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3   equation 9
  *
- * The two are one model with dims permuted (F4). Backward: x' = R_n x gives
- * dx = R_(-n) dx', the sine negated. At an angle of 1, dx' = (1, 0) gives
+ * The two are one model with dims permuted (F4). Backward: y = R_n x gives
+ * dx = R_(-n) dy, the sine negated. At an angle of 1, dy = (1, 0) gives
  * dx = (0.540, -0.841).
  *
  * Relative [E6], T5 and ALiBi [E7] add a bias b_h(i-j) to the score, after the
@@ -982,7 +986,7 @@ static double distance_bias(const Model *m, int h, idx distance) {
     return m->rel.w[position_bucket(distance) * c->heads + h];
   if (c->pos == POS_ALIBI)
     return -fmax((double)distance, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
-  return NAN;   /* a bias not written yet */
+  return NAN;   /* no such scheme */
 }
 
 /* The tables of the model's scheme: cosine, sine [N,r/2]; sinusoid [N,C]. */
@@ -1009,8 +1013,8 @@ static void biases_tabulate(const Model *m, Acts *a) {
       a->bias[h * (2 * N - 1) + at] = (real)distance_bias(m, h, N - 1 - at);
 }
 
-/* Rotates `pairs` pairs (x, y), `step` apart, in place, or back where sign is
- * -1. */
+/* Rotates the pairs (x[p step], y[p step]), p < pairs, in place; a sign of -1
+ * rotates back. */
 WIDE(rotate_pairs,
      (idx pairs, real *restrict x, real *restrict y, const idx step,
       const real *restrict cosine, const real *restrict sine, real sign),
@@ -1027,11 +1031,9 @@ WIDE(rotate_pairs,
 static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
                    idx N, idx heads, real sign) {
   const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, half = c->rotary_dims / 2, step = 1, apart = half;
-  if (c->rope_pairing == PAIR_INTERLEAVED) {
-    step = 2;
-    apart = 1;
-  }
+  bool interleaved = c->rope_pairing == PAIR_INTERLEAVED;
+  idx D = c->head_dim, half = c->rotary_dims / 2;
+  idx step = interleaved ? 2 : 1, apart = interleaved ? 1 : half;
   if (c->pos != POS_ROTARY)
     return;
   PARALLEL
@@ -1146,7 +1148,7 @@ _Static_assert(sizeof ACTIVATIONS / sizeof *ACTIVATIONS == ACT_ROWS,
 /* phi acts on the rotated q and k of each head, not on k*. x, y [rows,D] have a
  * row per head and token (Table 15, operations 6, 7, 10, 11):
  *
- *   elu   y = elu(x) + 1      <phi(q), phi(k)> is positive, and can be summed
+ *   elu   y = elu(x) + 1      <phi(q), phi(k)> > 0: their sum can divide
  *   mlp   y = max(x phi1, 0) phi2      scores of either sign
  *
  * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. elu makes them (0.368, 3)
@@ -1203,9 +1205,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  *   s_j = e^z_j        Z = sum_j s_j        a_j = s_j / Z
  *
- * The weights are positive and sum to 1, whatever the scores. A head with
- * nothing to say must still put a weight of 1 somewhere: this, the paper finds,
- * is partly why there is a sink. So section 7.4 varies s and Z:
+ * The weights are positive and sum to 1, whatever the scores: what one key gets
+ * the others lose. The sink stems at least in part from this dependence, as the
+ * paper finds when section 7.4 varies s and Z:
  *
  *   sim        s            s'                normaliser   Z
  *   exp        e^z          s                 sum          sum s + 1e-8
@@ -1216,10 +1218,10 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * exp has no 1e-8. In Table 15 sigmoid over its sum has a sink (30.24 %), with
  * Z = 1 hardly any (0.44 %).
  *
- * Which Z suits s. exp, sigmoid and elu + 1 are positive; so is the identity
- * under the elu kernel without k*, logit, ALiBi or T5. Other sums can cross 0
- * during training: hence the paper's clamp. For p < 1 the slope |s|^(p-1) of a
- * p-norm is infinite at s = 0; dlogz is 0 there.
+ * Which Z suits s. exp, sigmoid and elu + 1 are positive. So is the identity
+ * under the elu kernel, unless k*, a logit, ALiBi or T5 makes a score negative.
+ * Other sums can cross 0 in training: hence the paper's clamp. For p < 1 the
+ * slope |s|^(p-1) of a p-norm is infinite at s = 0; dlogz is 0 there.
  *
  * A key that the row does not see has z = -infinity, the mask M of equation 4,
  * and s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
@@ -1252,8 +1254,8 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * and dz = (3/8, -3/8), (0.24, -0.12), (2, 1) and (0.672, -0.672).
  *
  * NUMERICS. e^z overflows a float above z = 88.7, so exp subtracts the row's
- * largest score, top: the code's s and Z are the formula's times e^-top, which
- * cancels in a = s/Z, and a clamp compares with e^-top instead of 1. With Z = 1
+ * largest score, top. The code's s and Z are then e^-top times the formula's,
+ * which cancels in s/Z; so a clamp compares with e^-top, not 1. With Z = 1
  * nothing cancels: there top is 0, and exp may overflow as the formula does.
  *
  * EDGES. Under softmax a single visible key has a = 1 and dz = 0: A_11 = 1 of
@@ -1267,51 +1269,58 @@ static const real NORMALIZER_EPS = (real)1e-8;
 
 /* s of one score, and its slope s'. A masked z has 0 for both. */
 static real similarity(int sim, real z, real *slope) {
-  real s = real_exp(z > 0 ? 0 : z);      /* e^min(z,0): nothing overflows */
+  real s;
   switch (sim) {
   case SIM_EXP:
     *slope = real_exp(z);
     return *slope;
   case SIM_SIGMOID:
-    s = z < 0 ? s / (1 + s) : 1 / (1 + real_exp(-z));
+    s = real_exp(z < 0 ? z : -z);        /* at most 1: nothing overflows */
+    s = (z < 0 ? s : 1) / (1 + s);
     *slope = s * (1 - s);
     return s;
   case SIM_ELU:
-    *slope = s;
-    return z > 0 ? z + 1 : s;
+    *slope = z > 0 ? 1 : real_exp(z);
+    return z > 0 ? z + 1 : *slope;
   case SIM_IDENTITY:
     *slope = z == -INFINITY ? 0 : 1;
     return *slope != 0 ? z : 0;
-  default:   /* a similarity not written yet */
+  default:   /* a companion's, which has a row() of its own */
     *slope = NAN;
     return NAN;
   }
+}
+
+/* Z = (sum |s|^p)^(1/p) of s [n], as max |s| times that of s / max |s|: no
+ * power overflows. */
+static real p_norm(double p, idx n, const real *s) {
+  real most = 0, powers = 0;
+  for (idx j = 0; j < n; j++)
+    if (real_abs(s[j]) > most)
+      most = real_abs(s[j]);
+  for (idx j = 0; most > 0 && j < n; j++)
+    powers += real_pow(real_abs(s[j]) / most, (real)p);
+  return most * real_pow(powers, (real)(1 / p));
 }
 
 /* From z [n] the weights a = s/Z and, for the backward, deriv = s'/Z and dlogz.
  * Returns Z, for exp Z e^-top. Chapter 14 has a faster form. */
 static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
                 real *dlogz) {
-  real top = 0, sum = 0, most = 0, powers = 0, Z = 1;
+  real top = 0, sum = 0, Z = 1;
   if (c->sim == SIM_EXP && c->normalizer != NORMALIZER_ONE)
     top = vec_max(n, z);
   real unit = real_exp(-top);            /* the clamp's 1, times e^-top */
   for (idx j = 0; j < n; j++) {
     a[j] = similarity(c->sim, z[j] - top, &deriv[j]);      /* s, s' */
     sum += a[j];
-    if (real_abs(a[j]) > most)
-      most = real_abs(a[j]);
   }
   if (c->normalizer == NORMALIZER_SUM)
     Z = c->sim == SIM_EXP ? sum : sum + NORMALIZER_EPS;
   if (c->normalizer == NORMALIZER_CLAMP)                   /* [T15] */
     Z = real_abs(sum) > unit ? real_abs(sum) : unit;
-  if (c->normalizer == NORMALIZER_PNORM) {                 /* [E43] */
-    /* most = max |s|; most (sum (|s|/most)^p)^(1/p): no power overflows */
-    for (idx j = 0; most > 0 && j < n; j++)
-      powers += real_pow(real_abs(a[j]) / most, (real)c->pnorm);
-    Z = most * real_pow(powers, (real)(1 / c->pnorm));
-  }
+  if (c->normalizer == NORMALIZER_PNORM)                   /* [E43] */
+    Z = p_norm(c->pnorm, n, a);
   real over = Z == 0 ? INFINITY : Z;     /* a row of zeros has a = 0 */
   for (idx j = 0; j < n; j++) {
     real sign = a[j] < 0 ? -1 : 1;
@@ -1372,7 +1381,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * A K bias takes weight and gives nothing: token 1's value is small too
  * (section 7.3), and v* = 0 is the limit. Under softmax the column is a gate:
  * with E the sum of e^z_ij over the keys, their weights sum to
- * E / (E + e^z_i*), not 1. Under Z = 1 and v* = 0 nothing changes. k* has no
+ * E / (E + e^z_i*), not 1. With Z = 1 a K bias changes nothing. k* has no
  * position: it is not rotated, gets no distance bias, and every row sees it.
  * z_i* may also be 0 (softmax-off-by-one) or a learned logit; then v* = 0.
  *
@@ -1398,8 +1407,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *
  * Why the k* of a K bias learns: v* = 0 makes da_i* = 0, but s_i* is in Z. So
  * dz_i* = -dlogz_i* delta_i, -a_i* delta_i under softmax and 0 under Z = 1.
- * delta_i = <do_i, o_i>, before v+: where a shorter o_i lowers the loss it is
- * above 0, and descent raises z_i*: the gate closes.
+ * delta_i = <do_i, o_i>, before v+. If a shorter o_i lowers the loss, delta_i
+ * is above 0: descent raises z_i*, and the gate closes.
  *
  * A head takes D multiplications per pair (i,j), N^2 pairs at most: twice
  * forward (z, o), five times backward (z again, da, dq, dk, dv). By default
@@ -1425,10 +1434,171 @@ static bool visible(const Config *c, int w, idx i, idx j) {
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
+/* One head of one sequence and its gradients: arrays [N,D] of row stride of_q
+ * (q, o: H heads) or of_k (k, v: K heads). root is 1/sqrt(D). */
+typedef struct Head {
+  RowAt at;                      /* block, sequence, head */
+  idx N, D, of_q, of_k;
+  int window;
+  real root, scale;
+  const real *q, *k, *v;
+  const real *kstar, *vstar;     /* [D] or NULL */
+  real star;                     /* z_i* where there is no k* */
+  const real *bias;              /* bias[j-i] = b_h(i-j), or NULL */
+  real *o, *row_stat;            /* [N,D]; [N] (14.1) */
+  Probe map;                     /* its pointers are NULL if not asked for */
+  idx first;                     /* this head's first row in the maps */
+  const real *dout;              /* do. From here on NULL without gradients */
+  real *dq, *dk, *dv;
+  real *dkstar, *dvstar, *dvplus, *dlogit;   /* part of a->slot */
+  real *dbias;                   /* as bias */
+} Head;
+
+/* Head h of sequence b in block l, where bh = b H + h, with N keys: q and k
+ * after phi, key head floor(h K/H), and z_i* = -infinity without a column. As
+ * heads run in parallel, each adds its gradients of k*, v*, v+ and the logit,
+ * absent or not, to a slot of its own. slots_begin zeroes what a block's heads
+ * add to; slots_end sums the slots in a fixed order (14.3). */
+static Head head_of(const Model *m, const Acts *a, int l, idx bh, idx N);
+static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
+static void slots_end(Model *m, Acts *a, int l, int B, idx N);
+
+/* This thread's scratch: at least six rows of 1 + N. */
+static real *attention_scratch(const Acts *a) {
+  return a->scratch + worker() * a->scratch_size;
+}
+
+/* Fills row i of the maps asked for, at n keys: here all, in a tile those from
+ * h->at.lo on. z, weight and metric begin with * (14.3). */
+static void map_rows(const Config *c, const Head *h, idx i, idx n,
+                     const real *z, const real *weight, const real *metric);
+
+/* [T4] z_i*, from q_i [D]. */
+static real star_score(const Head *h, const real *q_i) {
+  return h->kstar ? vec_dot(h->D, q_i, h->kstar) * h->root : h->star;
+}
+
+static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
+  for (idx d = 0; d < n; d++)
+    y[d] += a * x[d];
+}
+
+/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. kept is room for a
+ * companion. */
+static void head_scores(const Model *m, const Acts *a, Head *h, idx i, real *z,
+                        real *kept) {
+  const real *q_i = h->q + i * h->of_q;
+  z[0] = star_score(h, q_i);
+  for (idx j = 0; j < h->N; j++) {
+    z[1 + j] = -INFINITY;                /* M of equation 4 */
+    if (!visible(&m->c, h->window, i, j))
+      continue;
+    z[1 + j] = vec_dot(h->D, q_i, h->k + j * h->of_k) * h->root;
+    if (h->bias)
+      z[1 + j] += h->bias[j - i];        /* [E6] [E7] */
+  }
+  h->at.i = i;
+  if (m->seams.scores)
+    m->seams.scores(m, a, &h->at, h->N, z, kept);
+}
+
+/* One head: from q, k, v to o. weight [1+N] is a_i: a_i*, then every a_ij. */
+static void head_forward(const Model *m, const Acts *a, Head *h) {
+  idx N = h->N, D = h->D, n = N + 1;
+  real *z = attention_scratch(a), *weight = z + n, *deriv = weight + n;
+  real *dlogz = deriv + n, *metric = dlogz + n;
+  for (idx i = 0; i < N; i++) {
+    real *o_i = h->o + i * h->of_q;
+    /* z_i, then a_i = s/Z: row(), 3.6 */
+    head_scores(m, a, h, i, z, deriv);
+    real Z = m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
+    if (a->probe)
+      m->seams.row->metric(&m->c, n, weight, Z, metric);
+    if (m->seams.weights)
+      m->seams.weights(m, a, &h->at, N, weight);
+    map_rows(&m->c, h, i, N, z, weight, metric);
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
+    zero(o_i, D);
+    if (h->vstar)
+      add_times(D, o_i, h->scale * weight[0], h->vstar);
+    for (idx j = 0; j < N; j++)
+      add_times(D, o_i, h->scale * weight[1 + j], h->v + j * h->of_k);
+  }
+}
+
+/* One head backward: dq is overwritten, all else is added to. */
+static void head_backward(Model *m, const Acts *a, Head *h) {
+  idx N = h->N, D = h->D, n = N + 1;
+  real *z = attention_scratch(a), *weight = z + n, *deriv = weight + n;
+  real *dlogz = deriv + n, *da = dlogz + n, *kept = da + n;
+  real *dz = z;                          /* dz overwrites z */
+  for (idx i = 0; i < N; i++) {
+    const real *q_i = h->q + i * h->of_q, *do_i = h->dout + i * h->of_q;
+    real *dq_i = h->dq + i * h->of_q;
+    /* row() again: a = s/Z, s'/Z, dlogz; all are 0 where not visible */
+    head_scores(m, a, h, i, z, kept);
+    m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
+    da[0] = h->vstar ? h->scale * vec_dot(D, do_i, h->vstar) : 0;
+    for (idx j = 0; j < N; j++)
+      da[1 + j] = h->scale * vec_dot(D, do_i, h->v + j * h->of_k);
+    if (m->seams.weights_backward)
+      m->seams.weights_backward(m, a, &h->at, N, weight, da);
+    /* a_ij = s_ij / Z_i */
+    real delta = vec_dot(n, weight, da);
+    for (idx j = 0; j < n; j++)
+      dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
+    /* dv_j += scale a_ij do_i, with a_ij as a seam leaves it */
+    if (m->seams.weights)
+      m->seams.weights(m, a, &h->at, N, weight);
+    add_times(D, h->dvstar, h->scale * weight[0], do_i);
+    for (idx j = 0; j < N; j++)
+      add_times(D, h->dv + j * h->of_k, h->scale * weight[1 + j], do_i);
+    if (m->seams.scores_backward)
+      m->seams.scores_backward(m, a, &h->at, N, dz, kept);
+    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+    zero(dq_i, D);
+    for (idx j = 0; j < N; j++) {
+      add_times(D, dq_i, dz[1 + j] * h->root, h->k + j * h->of_k);
+      add_times(D, h->dk + j * h->of_k, dz[1 + j] * h->root, q_i);
+      if (h->dbias)
+        h->dbias[j - i] += dz[1 + j];
+    }
+    /* [T4] z_i* = <q_i, k*> / sqrt(D), or the logit */
+    if (h->kstar)
+      add_times(D, dq_i, dz[0] * h->root, h->kstar);
+    add_times(D, h->dkstar, dz[0] * h->root, q_i);
+    *h->dlogit += dz[0];
+  }
+}
+
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D]. */
+static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
+  idx H = m->c.heads;
+  PARALLEL
+  for (idx bh = 0; bh < B * H; bh++) {
+    Head head = head_of(m, a, l, bh, N);
+    head_forward(m, a, &head);
+  }
+}
+
+/* From a->dout to a->dq [B,N,H,D], a->dk, a->dv [B,N,K,D], a->dbias and slots.
+ * A task owns dk and dv of a sequence and key head; H/K query heads add to
+ * them. */
+static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
+  idx K = m->c.kv_heads, group = m->c.heads / K;
+  PARALLEL
+  for (idx task = 0; task < B * K; task++)
+    for (idx g = 0; g < group; g++) {
+      Head head = head_of(m, a, l, task * group + g, N);
+      head_backward(m, a, &head);
+    }
+}
+
 /* [T13] Does k* learn dim d? In Table 13 it learns d_a of its D dims and the
  * others are 0; the paper does not say which. With rotary positions this
  * matters, as q is rotated and k* is not. If the pair (0, D/2) is learned, by
- * 3.4 with w_0 = 1
+ * 3.4 with omega_0 = 1
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
  *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
@@ -1469,166 +1639,6 @@ static void fixed_value(const Config *c, real *v) {
     v[0] = (real)c->extra_norm;
 }
 
-/* One head of one sequence and its gradients: arrays [N,D] of row stride of_q
- * (q, o: H heads) or of_k (k, v: K heads). root is 1/sqrt(D). */
-typedef struct Head {
-  RowAt at;                      /* block, sequence, head */
-  idx N, D, of_q, of_k;
-  int window;
-  real root, scale;
-  const real *q, *k, *v;
-  const real *kstar, *vstar;     /* [D] or NULL */
-  real star;                     /* z_i* where there is no k* */
-  const real *bias;              /* bias[j-i] = b_h(i-j), or NULL */
-  real *o, *row_stat;            /* [N,D]; [N] (14.1) */
-  Probe map;                     /* its pointers are NULL if not asked for */
-  idx first;                     /* this head's first row in the maps */
-  const real *dout;              /* do. From here on NULL without gradients */
-  real *dq, *dk, *dv;
-  real *dkstar, *dvstar, *dvplus, *dlogit;   /* part of a->slot */
-  real *dbias;                   /* as bias */
-} Head;
-
-/* Head h of sequence b in block l, where bh = b H + h, with N keys: q and k
- * after phi, key head floor(h K/H), and z_i* = -infinity without a column. Its
- * gradients of k*, v*, v+ and the logit, even if absent, go to its own slot, as
- * heads run in parallel. slots_begin zeroes what a block's heads add to;
- * slots_end sums the slots in a fixed order (14.3). */
-static Head head_of(const Model *m, const Acts *a, int l, idx bh, idx N);
-static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
-static void slots_end(Model *m, Acts *a, int l, int B, idx N);
-
-/* This thread's scratch: at least six rows of 1 + N. */
-static real *attention_scratch(const Acts *a) {
-  return a->scratch + worker() * a->scratch_size;
-}
-
-/* Fills row i of the maps asked for, at n keys: here all, in a tile those from
- * x->at.lo on. z, weight and metric begin with * (14.3). */
-static void map_rows(const Config *c, const Head *x, idx i, idx n,
-                     const real *z, const real *weight, const real *metric);
-
-/* [T4] z_i*, from q_i [D]. */
-static real star_score(const Head *x, const real *q_i) {
-  return x->kstar ? vec_dot(x->D, q_i, x->kstar) * x->root : x->star;
-}
-
-static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
-  for (idx d = 0; d < n; d++)
-    y[d] += a * x[d];
-}
-
-/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. y is a companion's
- * scratch. */
-static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
-                        real *y) {
-  const real *q_i = x->q + i * x->of_q;
-  z[0] = star_score(x, q_i);
-  for (idx j = 0; j < x->N; j++) {
-    z[1 + j] = -INFINITY;                /* M of equation 4 */
-    if (!visible(&m->c, x->window, i, j))
-      continue;
-    z[1 + j] = vec_dot(x->D, q_i, x->k + j * x->of_k) * x->root;
-    if (x->bias)
-      z[1 + j] += x->bias[j - i];        /* [E6] [E7] */
-  }
-  x->at.i = i;
-  if (m->seams.scores)
-    m->seams.scores(m, a, &x->at, x->N, z, y);
-}
-
-/* One head: from q, k, v to o. weight [1+N] is a_i: a_i*, then every a_ij. */
-static void head_forward(const Model *m, const Acts *a, Head *x) {
-  idx N = x->N, D = x->D, n = N + 1;
-  real *z = attention_scratch(a), *weight = z + n, *deriv = weight + n;
-  real *dlogz = deriv + n, *metric = dlogz + n;
-  for (idx i = 0; i < N; i++) {
-    real *o_i = x->o + i * x->of_q;
-    /* z_i, then a_i = s/Z: row(), 3.6 */
-    head_scores(m, a, x, i, z, deriv);
-    real Z = m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
-    if (a->probe)
-      m->seams.row->metric(&m->c, n, weight, Z, metric);
-    if (m->seams.weights)
-      m->seams.weights(m, a, &x->at, N, weight);
-    map_rows(&m->c, x, i, N, z, weight, metric);
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
-    zero(o_i, D);
-    if (x->vstar)
-      add_times(D, o_i, x->scale * weight[0], x->vstar);
-    for (idx j = 0; j < N; j++)
-      add_times(D, o_i, x->scale * weight[1 + j], x->v + j * x->of_k);
-  }
-}
-
-/* One head backward: dq is overwritten, all else is added to. */
-static void head_backward(Model *m, const Acts *a, Head *x) {
-  idx N = x->N, D = x->D, n = N + 1;
-  real *z = attention_scratch(a), *weight = z + n, *deriv = weight + n;
-  real *dlogz = deriv + n, *da = dlogz + n, *y = da + n, *dz = z;   /* over z */
-  for (idx i = 0; i < N; i++) {
-    const real *q_i = x->q + i * x->of_q, *do_i = x->dout + i * x->of_q;
-    real *dq_i = x->dq + i * x->of_q;
-    /* row() again: a = s/Z, s'/Z, dlogz; all are 0 where not visible */
-    head_scores(m, a, x, i, z, y);
-    m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
-    da[0] = x->vstar ? x->scale * vec_dot(D, do_i, x->vstar) : 0;
-    for (idx j = 0; j < N; j++)
-      da[1 + j] = x->scale * vec_dot(D, do_i, x->v + j * x->of_k);
-    if (m->seams.weights_backward)
-      m->seams.weights_backward(m, a, &x->at, N, weight, da);
-    /* a_ij = s_ij / Z_i */
-    real delta = vec_dot(n, weight, da);
-    for (idx j = 0; j < n; j++)
-      dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
-    /* dv_j += scale a_ij do_i, with a_ij as a seam leaves it */
-    if (m->seams.weights)
-      m->seams.weights(m, a, &x->at, N, weight);
-    add_times(D, x->dvstar, x->scale * weight[0], do_i);
-    for (idx j = 0; j < N; j++)
-      add_times(D, x->dv + j * x->of_k, x->scale * weight[1 + j], do_i);
-    if (m->seams.scores_backward)
-      m->seams.scores_backward(m, a, &x->at, N, dz, y);
-    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
-    zero(dq_i, D);
-    for (idx j = 0; j < N; j++) {
-      add_times(D, dq_i, dz[1 + j] * x->root, x->k + j * x->of_k);
-      add_times(D, x->dk + j * x->of_k, dz[1 + j] * x->root, q_i);
-      if (x->dbias)
-        x->dbias[j - i] += dz[1 + j];
-    }
-    /* [T4] z_i* = <q_i, k*> / sqrt(D), or the logit */
-    if (x->kstar)
-      add_times(D, dq_i, dz[0] * x->root, x->kstar);
-    add_times(D, x->dkstar, dz[0] * x->root, q_i);
-    *x->dlogit += dz[0];
-  }
-}
-
-/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D]. */
-static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
-  idx H = m->c.heads;
-  PARALLEL
-  for (idx bh = 0; bh < B * H; bh++) {
-    Head x = head_of(m, a, l, bh, N);
-    head_forward(m, a, &x);
-  }
-}
-
-/* From a->dout to a->dq [B,N,H,D], a->dk, a->dv [B,N,K,D], a->dbias and slots.
- * A task owns dk and dv of a sequence and key head; H/K query heads add to
- * them. */
-static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
-  idx K = m->c.kv_heads, group = m->c.heads / K;
-  PARALLEL
-  for (idx task = 0; task < B * K; task++)
-    for (idx g = 0; g < group; g++) {
-      Head x = head_of(m, a, l, task * group + g, N);
-      head_backward(m, a, &x);
-    }
-}
-
 /* ----------
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
@@ -1641,9 +1651,9 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
   idx H = m->c.heads;
   PARALLEL
   for (idx bh = 0; bh < B * H; bh++) {
-    Head x = head_of(m, a, l, bh, N);
+    Head head = head_of(m, a, l, bh, N);
     for (idx i = 0; i < N; i++)
-      vec_add(x.D, x.dvplus, x.dout + i * x.of_q);
+      vec_add(head.D, head.dvplus, head.dout + i * head.of_q);
   }
 }
 
@@ -1874,8 +1884,8 @@ static void add_rows(real *y, const real *x, idx n) {
 }
 
 /* Block l, from 0, takes a->h [B,N,C] from h^l to h^{l+1}. Its arrays stay
- * for the backward. Where blocks share them (ACTS_ONE) y may be x's array: x is
- * last read by s1 = x + MHSA, before y is written. */
+ * for the backward. Where blocks share them (ACTS_ONE) y is written into x's
+ * array, which is safe: x is last read by s1 = x + MHSA. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
@@ -2024,8 +2034,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's
  * loss is a double. A NaN logit makes the loss NaN, which ends a training.
  * Equal logits have loss ln V: 7.62 for V = 2048, 10.83 for the authors' 50432,
- * whose model ends at 3.73. A row takes C V multiplications, twice that
- * backward. */
+ * whose model ends at 3.73. */
 
 /* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
@@ -2064,14 +2073,14 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, real weight) {
-  real most = vec_max(V, y), right = y[target];
+  real most = vec_max(V, y), y_target = y[target];
   vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight != 0) {
     vec_scale(V, y, weight / sum);
     y[target] -= weight;
   }
-  return log(sum) + most - right;
+  return log(sum) + most - y_target;
 }
 
 /* After model_forward: the mean of -log p over the scored targets [B,T]; 0 if
@@ -2086,7 +2095,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-  idx from = c->prefix - (c->prefix > 0);         /* the first scored, from 0 */
+  idx from = c->prefix ? c->prefix - 1 : 0;       /* the first scored, from 0 */
   idx per = T - at_most(from, T), count = B * per;
   double sum = 0;
   real weight = (real)(share / (double)count);
@@ -2139,16 +2148,16 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * corrected 2 and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, corrected
  * 0.421 and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
- * If a model uses U = alpha W, then dL/dW = alpha dL/dU. An SGD step adds
- * -alpha^2 lr dL/dU to U (equations 32 to 35). AdamW's m and sqrt(v) for W are
- * alpha times U's: m / (sqrt(v) + eps) agrees if U has eps / alpha. Without
- * clipping, U then moves as if trained itself, from alpha W_0 at the rate
- * alpha lr; with wd / alpha its decay is lr wd as before (36 to 42). The scale
- * of Table 14 left is such an alpha of W_O.
+ * A model may use U = alpha W; the scale of Table 14 left is such an alpha of
+ * W_O. Then dL/dW = alpha dL/dU, and without clipping U moves as if trained
+ * itself, from alpha W_0 at another rate:
+ *   SGD     alpha^2 lr: a step adds -alpha^2 lr dL/dU to U (32 to 35)
+ *   AdamW   alpha lr, if U has eps / alpha and wd / alpha (36 to 42): m and
+ *           sqrt(v) for W are alpha times U's
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
- * sqrt(v). A weight without gradient shrinks by 1 - lr wd per step: at
+ * sqrt(v). A weight without gradient shrinks to 1 - lr wd of itself a step: at
  * lr = 4e-4 to 0.45 in the paper's 20000 steps for wd = 0.1, to 1/e in 500 for
  * wd = 5, the end of Table 2.
  *
@@ -2199,19 +2208,19 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g,
     adamw(s, decay, step, unbias, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
-/* sum x^2 of x [n]: CHUNKs in real, added in double in SHARES parts, in order
+/* sum x^2 of x [n]: CHUNKs in real, added in double in PARTS parts, in order
  * whatever the threads. */
 static double square_sum(idx n, const real *x) {
-  enum { SHARES = 64 };
-  double part[SHARES], sum = 0;
+  enum { PARTS = 64 };
+  double part[PARTS], sum = 0;
   PARALLEL
-  for (idx p = 0; p < SHARES; p++) {
-    idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
+  for (idx p = 0; p < PARTS; p++) {
+    idx from = n * p / PARTS, to = n * (p + 1) / PARTS;
     part[p] = 0;
     for (idx j = from; j < to; j += CHUNK)
       part[p] += vec_dot(chunk(to, j), x + j, x + j);
   }
-  for (idx p = 0; p < SHARES; p++)
+  for (idx p = 0; p < PARTS; p++)
     sum += part[p];
   return sum;
 }
@@ -2222,9 +2231,6 @@ static double square_sum(idx n, const real *x) {
  *   constant   lr, as in every configuration of the authors' code
  *   cosine     min_lr + (lr - min_lr) (1 + cos(pi done)) / 2, section 4
  *              done = (s - warmup) / (steps - warmup)
- *
- * With lr = 4e-4, warmup = 100, steps = 1000 and min_lr = 4e-5, step 0 has
- * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
  *
  * [T9] With lr times steps held equal, Sink_1 is 23.44 % for 8e-4, 18.18 for
  * 4e-4, 16.81 for 2e-4 and 6.29 for 1e-4. */
@@ -2277,12 +2283,12 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * per sequence, then averaged over sequences (F7), 100 in the paper: a head
  * counts by how often it has a sink. The paper has eps = 0.3 and T = 64.
  *
- * Under causal softmax without * A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2,
- * whose i != 0 should read i != 1). Uniform weights (`even` in print) give
- * alpha_1 = 0.0741 at T = 64 (sink_uniform), a quarter of eps = 0.3; below
- * T = 10 they pass for sinks. One sequence's Sink_1 moves in steps of 1/(L H).
- * So tables also show mean alpha_1, which moves earlier, and its multiple of
- * the even value.
+ * Under causal softmax without * and x* A_11 = 1, so 1/T <= alpha_1 <= 1
+ * (section 3.2, whose i != 0 should read i != 1). Uniform weights, `even` in
+ * print, give alpha_1 = 0.0741 at T = 64 (sink_uniform), a quarter of eps. At
+ * T < 10 they pass for sinks. One sequence's Sink_1 moves in steps of 1/(L H),
+ * when a head crosses eps. So tables also show mean alpha_1, which rises before
+ * that, and its multiple of the even value.
  *
  * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
  * token's: alpha of * and of x* is a mean over the T real rows.
@@ -2346,6 +2352,7 @@ static bool block_attends(const Model *m, int l) {
   return m->layer[l].mix == mhsa_forward;
 }
 
+/* How many keys row i sees, without *: as many j as are visible(). */
 static idx keys_seen(const Config *c, int w, idx N, idx i) {
   idx lo = w && i >= w ? i - w + 1 : 0, first = c->sink_token;
   idx seen = i + 1 - lo, end = at_most(first + c->prefix, N);
@@ -2374,12 +2381,8 @@ static double even_weight(const Model *m, int T, int k) {
   return sum / blocks / (T - from);
 }
 
-/* The even alpha_1. With H_n = 1 + 1/2 + .. + 1/n, at T = 64:
- *
- *   causal     H_T / T               0.0741
- *   * or x*    (H_(T+1) - 1) / T     0.0587
- *   window w   H_w / T               0.0634 at w = 32
- *   prefix p   (1 + H_T - H_p) / T   0.0541 at p = 5 */
+/* The even alpha_1: H_T / T with H_n = 1 + 1/2 + .. + 1/n, 0.0741 at T = 64;
+ * (H_(T+1) - 1) / T with * or x*, 0.0587. 7.5 has a window's and a prefix's. */
 static double sink_uniform(const Model *m, int T) {
   return even_weight(m, T, 1);
 }
@@ -2415,9 +2418,8 @@ static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
  * and queries.)
  *
  * Adds cosine and product of one head of sequence b, as means over all rows but
- * the first. Index 0: with the first row's key, as in Figure 2, even where a
- * window hides it. Index 1: the row's mean over the other keys that it
- * sees, up to its own. */
+ * the first. [0]: with the first row's key, as in Figure 2, even where a window
+ * hides it. [1]: the row's mean over the other visible keys up to its own. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
@@ -2477,7 +2479,8 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 /* ----------
  * 7.1  The page, and toys to measure on; a reader may go on to 7.2 */
 
-enum { TOYS = 8, TOKENS = 512 };   /* kept by a page; of the longest toy */
+/* Toys a page keeps, tokens of the longest, their vocabulary. */
+enum { TOYS = 8, TOKENS = 512, TOY_VOCAB = 13 };
 
 /* A tiny model, with the tokens and all maps of its last run. */
 typedef struct Toy {
@@ -2593,7 +2596,7 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   toy_fill(&y->m, 1);
   y->T = c.context;
   for (int t = 0; t <= y->T; t++)
-    y->ids[t] = seed ? (int)rng_below(&rng, 13) : 7;
+    y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
   toy_forward(y);
   return y;
 }
@@ -2701,20 +2704,20 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS,
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * Proof. Let h_1 = .. = h_T enter a block. All values are then one v, and a
- * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
+ * head gives o_t = r_t v, where r_t is the sum of row t of the weights. All
  * else in a block acts on each token alone. So equal states leave it if (and,
- * but for chance, only if) A_t is the same for all t in every head, whatever
+ * but for chance, only if) r_t is the same for all t in every head, whatever
  * the norm, the ffn or the score; and so on, block by block. If the only row at
  * T = 1 has that sum too, every state equals the token's own at T = 1.
  *
  * Positions added to the input separate the states: h_t^0 = x W_E + p_t. Else
- * A_t decides; s(n) is s at distance n, and c_t = s(0) + .. + s(t-1):
+ * r_t decides; s(n) is s at distance n, and c_t = s(0) + .. + s(t-1):
  *
- *   softmax, a positive s over its sum   A_t = 1, times the scale, for any mask
+ *   softmax, a positive s over its sum   r_t = 1, times the scale, for any mask
  *   V biases                             o_t = v + v+
- *   clamp                                A_t = c_t / max(|c_t|, 1)
- *   Z = 1                                A_t = c_t; no positions: t s(0)
- *   p-norm of softmax                    no positions: A_t = t^(1-1/p)
+ *   clamp                                r_t = c_t / max(|c_t|, 1)
+ *   Z = 1                                r_t = c_t; no positions: t s(0)
+ *   p-norm of softmax                    no positions: r_t = t^(1-1/p)
  *   a column of weight A_t*, Z = sum     o_t = (1 - A_t*) v + A_t* v*
  *   another first token                  every row gives it another share */
 
@@ -2802,7 +2805,7 @@ static void check_rules(Page *p) {
 /* Runs the toy again with other tokens after the first, which may be x*. */
 static Toy *other_tokens(Toy *y) {
   for (int t = 1 - y->m.c.sink_token; t < y->T; t++)
-    y->ids[t] = (y->ids[t] + 1) % 13;
+    y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
   toy_forward(y);
   return y;
 }
@@ -3538,10 +3541,11 @@ typedef struct Program {
  *
  * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces,
  * and makes every byte of a piece an id. Then it merges neighbours by a list of
- * pairs, each with an id: of a piece's pairs the earliest in the list becomes
- * its id, until the piece has no pair of the list. The list is learnt from a
- * text (data/text/vocabulary.c), the most frequent pairs first, so a common
- * word ends as one id.
+ * pairs, each with an id. Each step merges the pair that stands earliest in the
+ * list; it stops when none of the piece's pairs is in it. The list is learnt
+ * from a text (data/text/vocabulary.c), the most frequent pairs first, so a
+ * common word ends as one id. The paper has GPT-NeoX's tokenizer, of some
+ * 50,000 ids; this one is our own.
  *
  * A piece is of one kind, and as long as it can be:
  *   letters   one space or none, then bytes A-Z, a-z, and from 0x80 up (so
@@ -4108,7 +4112,8 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, else 1, and in the places of random tokens: ids
  *                        drawn once for a block by data/text/first.c
- * Random tokens are written last, in a measurement only with --first-tokens. */
+ * Random tokens are written last. A measurement has them only with
+ * --first-tokens. */
 
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
@@ -4173,11 +4178,12 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *   random    T tokens drawn evenly from the vocabulary
  *   repeat    one such token, T times
  *
- * A fixed token is written here too. --first-tokens draws the token that repeat
- * repeats. Natural input takes the first n documents of more than T ids, their
- * <|endoftext|> counted. If they are fewer, further stretches are spread over
- * them, since neighbours may be of one chapter; but not where documents are
- * alike, as for ./paper's results. */
+ * A fixed token is written here too: `repeat` is then Table 1's only with
+ * --fix-token 0. --first-tokens draws the token that repeat repeats. Natural
+ * input takes the first n documents of more than T ids, their <|endoftext|>
+ * counted. If they are fewer, further stretches are spread over them, since
+ * neighbours may be of one chapter; but not where documents are alike, as for
+ * ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4247,9 +4253,362 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  * PART III   THE EXPERIMENTS */
 
 /* ==========
- * 10  Training and checkpoints   section 4. Read 10.3 first
+ * 10  Training and checkpoints   section 4
  *
- * 10.1  Checkpoints. A file is little-endian and holds, in this order:
+ * 10.1  A run begins
+ *
+ * A Trainer is a run: its settings, model, moments and place in the text. It
+ * starts from the seed. With ./paper it can resume from --out's file, to end in
+ * the bytes of a run that never stopped (data/paper/resume.c), or start from
+ * another model's parameters, to fine-tune it ([FIG30], appendix D;
+ * data/paper/drawn.c). */
+
+static void trainer_free(Trainer *t) {
+  model_free(&t->m);
+  acts_free(&t->a);
+  data_close(&t->data);
+  free(t->m1);
+  free(t->m2);
+  free(t->ids);
+  free(t->first);
+  free(t->scratch);
+  *t = (Trainer){0};
+}
+
+static void moments_create(Trainer *t, Error *e) {
+  t->m1 = grab(t->m.count, sizeof(real), e);
+  t->m2 = grab(t->m.count, sizeof(real), e);
+}
+
+/* A model and moments that were read stay; else the model is drawn from the
+ * seed. */
+static int trainer_ready(Trainer *t, Error *e) {
+  Train *p = &t->s.train;
+  Source *d = &t->s.data;
+  Config *c = &t->s.model;
+  Model *m = &t->m;
+  d->vocab = c->vocab;
+  if (data_open(&t->data, d, p->seed, c->context, e))
+    return e->status;
+  int known = t->data.vocab;
+  if (p->min_lr < 0)
+    p->min_lr = p->lr / 10;
+  t->tokenizer_hash = t->data.tokenizer.hash;
+  d->first_counts = t->data.first_kept ? t->data.first : NULL;
+  strcpy(d->first_own, d->first_tokens);
+  if (!c->vocab)
+    c->vocab = known;
+  if (!m->params && c->vocab < known)
+    return fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, "
+                "or --vocab %d", c->vocab, d->tokenizer, known, known);
+  if (config_resolve(c, e))
+    return e->status;
+  if (!m->params && !model_create(m, c, true, e))
+    model_init(m, p->init, (uint64_t)p->seed);
+  m->plain = t->s.plain;
+  if (m->seams.step && p->optimizer > OPTIMIZER_SGD)
+    t->scratch = grab(m->seams.step_room(m, NULL), sizeof(real), e);
+  if (!t->m1)
+    moments_create(t, e);
+  t->ids = grab(2 * (idx)p->batch * c->context, sizeof(int), e);
+  return acts_create(&t->a, m, p->batch, c->context, ACTS_ALL, e);
+}
+
+static int trainer_create(Trainer *t, const Settings *s, Error *e) {
+  *t = (Trainer){.s = *s};
+  if (trainer_ready(t, e))
+    trainer_free(t);
+  return e->status;
+}
+
+static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
+  if (t->tokenizer_hash == t->data.tokenizer.hash)
+    return 0;
+  return fail(e, 1, "%s: expected the tokenizer it was trained with, found "
+              "another in %s. Try: %s", path, t->s.data.tokenizer,
+              t->tokenizer_hash ? "--tokenizer FILE"
+              : "eval --tokens FILE, as it had no tokenizer");
+}
+
+/* Warns, whatever the size, that small models have formed no sink under rotary
+ * positions on a text's own first tokens. */
+static void warn_no_sink(const Trainer *t) {
+  const Config *c = &t->m.c;
+  bool bare = c->sim == SIM_EXP && !c->extra && !c->sink_token;
+  if (bare && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
+    fprintf(stderr, "%s: small models form no sink on a text's own first "
+            "tokens; --fix-token 1 gives one\n", t->s.program->name);
+}
+
+/* `flags` of a row come on top of s. After a failure t holds no memory. */
+static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
+                         Error *e) {
+  Settings now = *s;
+  *t = (Trainer){0};
+  if (s->resume || s->start[0])
+    return s->program->start(t, s, flags, e);
+  if (!settings_refuse_idle(s, e) && !settings_flags(&now, flags, MODEL, e)
+      && !trainer_create(t, &now, e) && !s->quiet)
+    warn_no_sink(t);
+  return e->status;
+}
+
+/* ----------
+ * 10.2  A step   [E1]
+ *
+ * A step draws B blocks of T+1 tokens; a forward and a backward add the
+ * gradient of their mean loss to every dw. --accumulate N does this N times,
+ * each for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
+ * allows, and the optimiser moves every parameter at the schedule's rate. A NaN
+ * or infinity ends the step before any parameter moves. */
+
+static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);
+
+/* Turns an error about a NaN or infinity into one that names the step after
+ * which training diverged, and sets t->loss to NAN. Any other stays. */
+static int step_fault(Trainer *t, Error *e) {
+  const Error why = *e;
+  const char *end = strstr(why.text, NOT_FINITE);
+  if (!end)
+    return e->status;
+  t->loss = NAN;
+  *e = (Error){0};
+  return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges "
+              "here. Try: a smaller --lr", t->step, (int)(end - why.text),
+              why.text);
+}
+
+/* The optimiser's step on `shrink` <= 1, the clip, times the gradients. */
+static void trainer_update(Trainer *t, double shrink) {
+  const Train *p = &t->s.train;
+  t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
+                      (int)t->step);
+  Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1,
+            .beta2 = p->beta2, .eps = p->adam_eps, .t = t->step + 1,
+            .shrink = shrink};
+  for (int i = 0; i < t->m.n_tensors; i++) {
+    Tensor *x = t->m.all[i];
+    idx at = x->w - t->m.params;
+    s.wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0;
+    if (t->scratch && t->m.seams.step_room(&t->m, x))
+      t->m.seams.step(&s, x, t->m1 + at, t->scratch);
+    else
+      optimizer_step(&s, tensor_count(x), x->w, x->d, t->m1 + at, t->m2 + at);
+  }
+}
+
+static int trainer_finish(Trainer *t, double loss, Error *e) {
+  double clip = t->s.train.clip, shrink = 1;
+  const Tensor *bad;
+  t->norm = gradient_norm(&t->m, &bad);
+  if (bad)
+    return fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
+  if (clip > 0 && t->norm > clip)
+    shrink = clip / (t->norm + 1e-6);   /* PyTorch's 1e-6 */
+  trainer_update(t, shrink);
+  t->step++;
+  t->loss = loss;
+  t->loss_steps++;
+  t->loss_sum += loss;
+  return 0;
+}
+
+/* After a failure the place in the text is the last step's, as a checkpoint
+ * must have it; so is the loss, but after a divergence it is NAN. */
+static int trainer_step(Trainer *t, Error *e) {
+  const Data was = t->data;
+  double loss = 0;
+  int B = t->s.train.batch, T = t->s.model.context, k = t->s.train.accumulate;
+  int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
+  model_zero_grads(&t->m);
+  for (int i = 0;
+       i < k && !data_batch(&t->data, &t->s.data, B, T, ids, targets, e); i++) {
+    model_forward(&t->m, &t->a, ids, B, T);
+    loss += model_loss(&t->m, &t->a, targets, B, T, 1.0 / k) / k;
+    if (isfinite(loss))
+      model_backward(&t->m, &t->a, ids, B, T);
+    else
+      forward_fault(&t->m, ids, B, T, e);
+  }
+  if (!e->status && !trainer_finish(t, loss, e))
+    return 0;
+  t->data.sample = was.sample;
+  t->data.document = was.document;
+  t->data.offset = was.offset;
+  return step_fault(t, e);
+}
+
+/* ----------
+ * 10.3  A training to its end: looks at the sink, the log, checkpoints
+ * section 4, [FIG4]
+ *
+ * A look is a measurement (11.0) on LOOK_N held sequences. */
+
+/* The one mutable global. Ctrl-C or SIGTERM ends a training after the current
+ * step, and saves; a second one ends the program at once, every file whole. */
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int number) {
+  interrupted = number;
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+}
+static void stop_gently(void) {
+  signal(SIGINT, on_interrupt);
+  signal(SIGTERM, on_interrupt);
+}
+
+/* A line every ten seconds, and one at the end. */
+static void progress_show(const Trainer *t, Progress *p) {
+  double now = seconds(), left = t->s.train.steps - (double)t->step;
+  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  if (t->s.quiet || (left > 0 && now - p->shown < 10))
+    return;
+  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f "
+          "(step %ld)  %.0f s left\n", p->name, t->step, t->s.train.steps,
+          t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1], p->looked,
+          each * left);
+  p->shown = now;
+}
+
+enum { LOOK_N = 16 };   /* held sequences in a look at the sink */
+
+int look_at_sink(Trainer *t, Progress *p, Error *e) {
+  int T = (int)at_most(t->s.eval_T, t->s.model.context);
+  int first = config_column_first(&t->m.c);
+  Sinks seen;
+  if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, e))
+    return step_fault(t, e);
+  sinks_row(&seen, &t->m.c, 0, p->now);
+  if (!first)   /* no * or x* */
+    p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
+  p->low = sinks_sink(&seen, first, 1);   /* eps 0.2 */
+  p->looked = t->step;
+  sinks_free(&seen);
+  return 0;
+}
+
+/* Mean cross-entropy over up to n held blocks of context tokens; NAN: none. */
+static int held_loss(double *loss, Trainer *t, int n, Error *e) {
+  enum { BATCH = 16 };
+  Model *m = &t->m;
+  Acts a;
+  int T = m->c.context, got = 0;
+  int *ids = grab(2 * (idx)n * T, sizeof(int), e);
+  double sum = 0;
+  if (!acts_create(&a, m, BATCH, T, ACTS_ONE, e))
+    got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T);
+  for (int b = 0; b < got && !e->status; b += BATCH) {
+    int B = (int)at_most(got - b, BATCH), *at = ids + (idx)b * T;
+    model_forward(m, &a, at, B, T);
+    sum += model_loss(m, &a, at + (idx)n * T, B, T, 0) * B;
+    if (!isfinite(sum))
+      forward_fault(m, at, B, T, e);
+  }
+  acts_free(&a);
+  free(ids);
+  *loss = got ? sum / got : NAN;
+  return step_fault(t, e);
+}
+
+/* A line of the log is a look at the sink: loss is the mean over the steps
+ * since the line before, norm the last step's gradient norm before the clip,
+ * sink_1 at --eps, norm_ratio the largest over the blocks (chapter 6). */
+static const char LOG_HEAD[] =
+    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
+    "sink_1_at_0.2\n";
+
+static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
+  const double *x = p->now;
+  double tokens = (double)t->step * t->s.train.batch * t->s.train.accumulate
+                  * t->m.c.context;
+  char line[2048];
+  int n = snprintf(line, sizeof line,
+                   "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n",
+                   t->step, tokens, t->loss_sum / (double)t->loss_steps,
+                   t->norm, t->lr, x[ALPHA_1], x[SINK_1], x[ALPHA_STAR],
+                   x[SINK_STAR], x[NORM_RATIO], p->low);
+  t->loss_sum = 0;
+  t->loss_steps = 0;
+  bytes_add(log, line, (size_t)n, e);
+  if (t->s.program->log)
+    t->s.program->log(t, p, log, line, e);
+  return e->status;
+}
+
+static int checkpoint_write(const char *path, const Trainer *t, Error *e);
+
+/* Writes the log first: it then has every line of the checkpoint's run. A log
+ * that cannot be written does not cost the checkpoint. */
+static void run_save(const Trainer *t, const Bytes *log, bool checkpoint,
+                     Error *e) {
+  Error unlogged = {0};
+  if (t->s.log[0])
+    file_write(t->s.log, log->at, log->size, &unlogged);
+  if (checkpoint && t->s.out[0])
+    checkpoint_write(t->s.out, t, e);
+  if (!e->status)
+    *e = unlogged;
+}
+
+/* Trains to the last step, an error or Ctrl-C. Every --log-every steps, and at
+ * the last, come a look at the sink and a line of the log; every --save-every
+ * steps, and at the end, a checkpoint. An error saves one, too. A divergence
+ * does not: the checkpoint before stays, and the log ends with a line
+ * "# step N: why", which --resume drops. If a resumed run's first look fails,
+ * at a NaN say, training goes on until a step or the next look does. */
+static int train_run(Trainer *t, Progress *p, Error *e) {
+  enum { FOLLOW = 2 };   /* seconds between saves of the log */
+  const Train *r = &t->s.train;
+  Bytes log = {0};
+  Error passed = {0};
+  bool saved = t->step > 0;   /* was this step's checkpoint written? */
+  bytes_print(&log, e, LOG_HEAD);
+  if (t->s.program->log)
+    t->s.program->log(t, p, &log, NULL, e);
+  if (!e->status && r->steps)
+    look_at_sink(t, p, t->step ? &passed : e);
+  passed = (Error){0};
+  if (t->s.watched)
+    t->s.program->watch(t, p, e);
+  double logged = p->start = p->shown = seconds();
+  p->from = t->step;
+  stop_gently();
+  while (t->step < r->steps && !e->status && !interrupted) {
+    if (trainer_step(t, e)
+        || (t->s.watched && t->s.program->watch(t, p, e)))
+      break;
+    bool due = r->save_every && t->step % r->save_every == 0;
+    saved = false;
+    if ((t->step % r->log_every == 0 || t->step == r->steps)
+        && (look_at_sink(t, p, e) || log_line(t, p, &log, e)))
+      break;
+    progress_show(t, p);
+    if (due || seconds() - logged > FOLLOW) {
+      saved = due;
+      run_save(t, &log, due, e);
+      logged = seconds();
+    }
+  }
+  bool diverged = e->status && isnan(t->loss);
+  if (diverged)
+    bytes_print(&log, &passed, "# %s\n", e->text);
+  if (!e->status && !saved)
+    run_save(t, &log, true, e);
+  else if (diverged || (e->status && t->step > p->from))
+    run_save(t, &log, !diverged && !saved, &passed);
+  if (passed.status && !diverged && !saved)   /* nor a checkpoint */
+    fprintf(stderr, "%s: also: %s\n", t->s.program->name, passed.text);
+  bytes_free(&log);
+  if (t->step < r->steps)
+    fail(e, 1, "stopped at step %ld of %d; %s", t->step, r->steps,
+         t->s.out[0]
+         ? "--out has a checkpoint. Try: the same with ./paper and --resume"
+         : "no checkpoint was saved. Try: with --out");
+  return e->status;
+}
+
+/* ----------
+ * 10.4  Checkpoints. A file is little-endian and holds, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
  *   8   length of the text  .. the text: lines "flag value"
@@ -4402,23 +4761,6 @@ static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   bytes_free(&text);
 }
 
-static void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
-  data_close(&t->data);
-  free(t->m1);
-  free(t->m2);
-  free(t->ids);
-  free(t->first);
-  free(t->scratch);
-  *t = (Trainer){0};
-}
-
-static void moments_create(Trainer *t, Error *e) {
-  t->m1 = grab(t->m.count, sizeof(real), e);
-  t->m2 = grab(t->m.count, sizeof(real), e);
-}
-
 /* Makes room for `count` parameters, if the settings have as many and at least
  * a byte of the file is left for each. A model to evaluate has neither
  * gradients nor moments. */
@@ -4521,340 +4863,6 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
   return e->status;
 }
 
-/* ----------
- * 10.2  A run begins   section 4
- *
- * A Trainer is a run: its settings, model, moments and place in the text. It
- * starts from the seed. With ./paper it can resume from --out's file, to end in
- * the bytes of a run that never stopped (data/paper/resume.c), or start from
- * another model's parameters, to fine-tune it ([FIG30], appendix D;
- * data/paper/drawn.c). */
-
-/* A model and moments that were read stay; else the model is drawn from the
- * seed. */
-static int trainer_ready(Trainer *t, Error *e) {
-  Train *p = &t->s.train;
-  Source *d = &t->s.data;
-  Config *c = &t->s.model;
-  Model *m = &t->m;
-  d->vocab = c->vocab;
-  if (data_open(&t->data, d, p->seed, c->context, e))
-    return e->status;
-  int known = t->data.vocab;
-  if (p->min_lr < 0)
-    p->min_lr = p->lr / 10;
-  t->tokenizer_hash = t->data.tokenizer.hash;
-  d->first_counts = t->data.first_kept ? t->data.first : NULL;
-  strcpy(d->first_own, d->first_tokens);
-  if (!c->vocab)
-    c->vocab = known;
-  if (!m->params && c->vocab < known)
-    return fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, "
-                "or --vocab %d", c->vocab, d->tokenizer, known, known);
-  if (config_resolve(c, e))
-    return e->status;
-  if (!m->params && !model_create(m, c, true, e))
-    model_init(m, p->init, (uint64_t)p->seed);
-  m->plain = t->s.plain;
-  if (m->seams.step && p->optimizer > OPTIMIZER_SGD)
-    t->scratch = grab(m->seams.step_room(m, NULL), sizeof(real), e);
-  if (!t->m1)
-    moments_create(t, e);
-  t->ids = grab(2 * (idx)p->batch * c->context, sizeof(int), e);
-  return acts_create(&t->a, m, p->batch, c->context, ACTS_ALL, e);
-}
-
-static int trainer_create(Trainer *t, const Settings *s, Error *e) {
-  *t = (Trainer){.s = *s};
-  if (trainer_ready(t, e))
-    trainer_free(t);
-  return e->status;
-}
-
-static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
-  if (t->tokenizer_hash == t->data.tokenizer.hash)
-    return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with, found "
-              "another in %s. Try: %s", path, t->s.data.tokenizer,
-              t->tokenizer_hash ? "--tokenizer FILE"
-              : "eval --tokens FILE, as it had no tokenizer");
-}
-
-/* Warns, whatever the size, that small models have formed no sink under rotary
- * positions on a text's own first tokens. */
-static void warn_no_sink(const Trainer *t) {
-  const Config *c = &t->m.c;
-  bool bare = c->sim == SIM_EXP && !c->extra && !c->sink_token;
-  if (bare && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
-    fprintf(stderr, "%s: small models form no sink on a text's own first "
-            "tokens; --fix-token 1 gives one\n", t->s.program->name);
-}
-
-/* `flags` of a row come on top of s. After a failure t holds no memory. */
-static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
-                         Error *e) {
-  Settings now = *s;
-  *t = (Trainer){0};
-  if (s->resume || s->start[0])
-    return s->program->start(t, s, flags, e);
-  if (!settings_refuse_idle(s, e) && !settings_flags(&now, flags, MODEL, e)
-      && !trainer_create(t, &now, e) && !s->quiet)
-    warn_no_sink(t);
-  return e->status;
-}
-
-/* ----------
- * 10.3  A step   [E1]
- *
- * A step draws B blocks of T+1 tokens; a forward and a backward add the
- * gradient of their mean loss to every dw. --accumulate N does this N times,
- * each for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
- * allows, and the optimiser moves every parameter at the schedule's rate. A NaN
- * or infinity ends the step before any parameter moves. */
-
-static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);
-
-/* Turns an error about a NaN or infinity into one that names the step after
- * which training diverged, and sets t->loss to NAN. Any other stays. */
-static int step_fault(Trainer *t, Error *e) {
-  const Error why = *e;
-  const char *end = strstr(why.text, NOT_FINITE);
-  if (!end)
-    return e->status;
-  t->loss = NAN;
-  *e = (Error){0};
-  return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges "
-              "here. Try: a smaller --lr", t->step, (int)(end - why.text),
-              why.text);
-}
-
-/* A step from `shrink`, 1 or less, times the gradients: the clip. */
-static void trainer_update(Trainer *t, double shrink) {
-  const Train *p = &t->s.train;
-  t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
-                      (int)t->step);
-  Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1,
-            .beta2 = p->beta2, .eps = p->adam_eps, .t = t->step + 1,
-            .shrink = shrink};
-  for (int i = 0; i < t->m.n_tensors; i++) {
-    Tensor *x = t->m.all[i];
-    idx at = x->w - t->m.params;
-    s.wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0;
-    if (t->scratch && t->m.seams.step_room(&t->m, x))
-      t->m.seams.step(&s, x, t->m1 + at, t->scratch);
-    else
-      optimizer_step(&s, tensor_count(x), x->w, x->d, t->m1 + at, t->m2 + at);
-  }
-}
-
-static int trainer_finish(Trainer *t, double loss, Error *e) {
-  double clip = t->s.train.clip, shrink = 1;
-  const Tensor *bad;
-  t->norm = gradient_norm(&t->m, &bad);
-  if (bad)
-    return fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
-  if (clip > 0 && t->norm > clip)
-    shrink = clip / (t->norm + 1e-6);   /* PyTorch's 1e-6 */
-  trainer_update(t, shrink);
-  t->step++;
-  t->loss = loss;
-  t->loss_steps++;
-  t->loss_sum += loss;
-  return 0;
-}
-
-/* After a failure the place in the text is the last step's, as a checkpoint
- * must have it; so is the loss, but after a divergence it is NAN. */
-static int trainer_step(Trainer *t, Error *e) {
-  const Data was = t->data;
-  double loss = 0;
-  int B = t->s.train.batch, T = t->s.model.context, k = t->s.train.accumulate;
-  int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
-  model_zero_grads(&t->m);
-  for (int i = 0;
-       i < k && !data_batch(&t->data, &t->s.data, B, T, ids, targets, e); i++) {
-    model_forward(&t->m, &t->a, ids, B, T);
-    loss += model_loss(&t->m, &t->a, targets, B, T, 1.0 / k) / k;
-    if (isfinite(loss))
-      model_backward(&t->m, &t->a, ids, B, T);
-    else
-      forward_fault(&t->m, ids, B, T, e);
-  }
-  if (!e->status && !trainer_finish(t, loss, e))
-    return 0;
-  t->data.sample = was.sample;
-  t->data.document = was.document;
-  t->data.offset = was.offset;
-  return step_fault(t, e);
-}
-
-/* ----------
- * 10.4  A training to its end: looks at the sink, the log, checkpoints
- * section 4, [FIG4]
- *
- * A look is a measurement (11.0) on LOOK_N held sequences. */
-
-/* The one mutable global. Ctrl-C or SIGTERM ends a training after the current
- * step, and saves; a second one ends the program at once, every file whole. */
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int number) {
-  interrupted = number;
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
-}
-static void stop_gently(void) {
-  signal(SIGINT, on_interrupt);
-  signal(SIGTERM, on_interrupt);
-}
-
-/* A line every ten seconds, and one at the end. */
-static void progress_show(const Trainer *t, Progress *p) {
-  double now = seconds(), left = t->s.train.steps - (double)t->step;
-  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  if (t->s.quiet || (left > 0 && now - p->shown < 10))
-    return;
-  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f "
-          "(step %ld)  %.0f s left\n", p->name, t->step, t->s.train.steps,
-          t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1], p->looked,
-          each * left);
-  p->shown = now;
-}
-
-enum { LOOK_N = 16 };   /* held sequences in a look at the sink */
-
-int look_at_sink(Trainer *t, Progress *p, Error *e) {
-  int T = (int)at_most(t->s.eval_T, t->s.model.context);
-  int first = config_column_first(&t->m.c);
-  Sinks seen;
-  if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, e))
-    return step_fault(t, e);
-  sinks_row(&seen, &t->m.c, 0, p->now);
-  if (!first)   /* no * or x* */
-    p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
-  p->low = sinks_sink(&seen, first, 1);   /* eps 0.2 */
-  p->looked = t->step;
-  sinks_free(&seen);
-  return 0;
-}
-
-/* Mean cross-entropy over up to n held blocks of context tokens; NAN: none. */
-static int held_loss(double *loss, Trainer *t, int n, Error *e) {
-  enum { BATCH = 16 };
-  Model *m = &t->m;
-  Acts a;
-  int T = m->c.context, got = 0;
-  int *ids = grab(2 * (idx)n * T, sizeof(int), e);
-  double sum = 0;
-  if (!acts_create(&a, m, BATCH, T, ACTS_ONE, e))
-    got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T);
-  for (int b = 0; b < got && !e->status; b += BATCH) {
-    int B = (int)at_most(got - b, BATCH), *at = ids + (idx)b * T;
-    model_forward(m, &a, at, B, T);
-    sum += model_loss(m, &a, at + (idx)n * T, B, T, 0) * B;
-    if (!isfinite(sum))
-      forward_fault(m, at, B, T, e);
-  }
-  acts_free(&a);
-  free(ids);
-  *loss = got ? sum / got : NAN;
-  return step_fault(t, e);
-}
-
-/* A line of the log is a look at the sink: loss is the mean over the steps
- * since the line before, norm the last step's gradient norm before the clip,
- * sink_1 at --eps, norm_ratio the largest over the blocks (chapter 6). */
-static const char LOG_HEAD[] =
-    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
-    "sink_1_at_0.2\n";
-
-static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
-  const double *x = p->now;
-  double tokens = (double)t->step * t->s.train.batch * t->s.train.accumulate
-                  * t->m.c.context;
-  char line[2048];
-  int n = snprintf(line, sizeof line,
-                   "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n",
-                   t->step, tokens, t->loss_sum / (double)t->loss_steps,
-                   t->norm, t->lr, x[ALPHA_1], x[SINK_1], x[ALPHA_STAR],
-                   x[SINK_STAR], x[NORM_RATIO], p->low);
-  t->loss_sum = 0;
-  t->loss_steps = 0;
-  bytes_add(log, line, (size_t)n, e);
-  if (t->s.program->log)
-    t->s.program->log(t, p, log, line, e);
-  return e->status;
-}
-
-/* Writes the log first: it then has every line of the checkpoint's run. A log
- * that cannot be written does not cost the checkpoint. */
-static void run_save(const Trainer *t, const Bytes *log, bool checkpoint,
-                     Error *e) {
-  Error unlogged = {0};
-  if (t->s.log[0])
-    file_write(t->s.log, log->at, log->size, &unlogged);
-  if (checkpoint && t->s.out[0])
-    checkpoint_write(t->s.out, t, e);
-  if (!e->status)
-    *e = unlogged;
-}
-
-/* Trains to the last step, an error or Ctrl-C. A look at the sink and a line of
- * the log come every --log-every steps and at the last, a checkpoint every
- * --save-every steps and at the end, after an error too, but not after a
- * divergence: there the log ends with a line "# step N: why", which --resume
- * drops, and the checkpoint before stays. If a resumed run's first look fails,
- * at a NaN say, training goes on until a step or the next look does. */
-static int train_run(Trainer *t, Progress *p, Error *e) {
-  enum { FOLLOW = 2 };   /* seconds between saves of the log */
-  const Train *r = &t->s.train;
-  Bytes log = {0};
-  Error passed = {0};
-  bool saved = t->step > 0;   /* was this step's checkpoint written? */
-  bytes_print(&log, e, LOG_HEAD);
-  if (t->s.program->log)
-    t->s.program->log(t, p, &log, NULL, e);
-  if (!e->status && r->steps)
-    look_at_sink(t, p, t->step ? &passed : e);
-  passed = (Error){0};
-  if (t->s.watched)
-    t->s.program->watch(t, p, e);
-  double logged = p->start = p->shown = seconds();
-  p->from = t->step;
-  stop_gently();
-  while (t->step < r->steps && !e->status && !interrupted) {
-    if (trainer_step(t, e)
-        || (t->s.watched && t->s.program->watch(t, p, e)))
-      break;
-    bool due = r->save_every && t->step % r->save_every == 0;
-    saved = false;
-    if ((t->step % r->log_every == 0 || t->step == r->steps)
-        && (look_at_sink(t, p, e) || log_line(t, p, &log, e)))
-      break;
-    progress_show(t, p);
-    if (due || seconds() - logged > FOLLOW) {
-      saved = due;
-      run_save(t, &log, due, e);
-      logged = seconds();
-    }
-  }
-  bool diverged = e->status && isnan(t->loss);
-  if (diverged)
-    bytes_print(&log, &passed, "# %s\n", e->text);
-  if (!e->status && !saved)
-    run_save(t, &log, true, e);
-  else if (diverged || (e->status && t->step > p->from))
-    run_save(t, &log, !diverged && !saved, &passed);
-  if (passed.status && !diverged && !saved)   /* nor a checkpoint */
-    fprintf(stderr, "%s: also: %s\n", t->s.program->name, passed.text);
-  bytes_free(&log);
-  if (t->step < r->steps)
-    fail(e, 1, "stopped at step %ld of %d; %s", t->step, r->steps,
-         t->s.out[0]
-         ? "--out has a checkpoint. Try: the same with ./paper and --resume"
-         : "no checkpoint was saved. Try: with --out");
-  return e->status;
-}
-
 /* ==========
  * 11  Evaluation   sections 3.1 to 3.3
  *
@@ -4931,8 +4939,8 @@ void sinks_free(Sinks *s) {
   *s = (Sinks){0};
 }
 
-/* Notes the first x that is not finite, for the error: a NaN is above no eps, so
- * it would pass for no sink. `where` formats block and head, from 1. */
+/* Notes the first x not finite, for the error: a NaN is above no eps, so it
+ * would pass for no sink. `where` formats block and head, from 1. */
 static void sinks_watch(Sinks *s, double x, const char *where, int block,
                         int head) {
   if (!s->bad[0] && !isfinite(x))
@@ -6492,7 +6500,7 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
  * row_stat, from which the backward makes a row again, is log Z for exp,
- * FlashAttention's logsumexp (under clamp log sum, whose sign tells the branch),
+ * FlashAttention's logsumexp (under clamp log sum; its sign tells the branch),
  * else the signed sum or the p-norm. As in 3.6 exp is relative, unless Z = 1,
  * to the largest score, top:
  *
@@ -6531,7 +6539,7 @@ static void over_Z(idx n, real *y, real Z) {
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j| so that
  * no power overflows; 0 for a row of zeros. spare [n] is scratch. */
-static real p_norm(idx n, const real *s, double p, real *spare) {
+static real vec_p_norm(idx n, const real *s, double p, real *spare) {
   for (idx j = 0; j < n; j++)
     spare[j] = real_abs(s[j]);
   real most = vec_max(n, spare), M = most > 0 ? most : 1;
@@ -6584,7 +6592,7 @@ static real row_forward(const Config *c, idx n, real *z, real *spare) {
   SIMS[c->sim](n, z, spare, NULL);
   real row_stat = vec_sum(n, spare);
   if (c->normalizer == NORMALIZER_PNORM)
-    row_stat = p_norm(n, spare, c->pnorm, z);
+    row_stat = vec_p_norm(n, spare, c->pnorm, z);
   copy(z, spare, n);
   over_Z(n, z, row_normalizer(c, row_stat));
   return row_stat;

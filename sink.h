@@ -79,7 +79,7 @@ typedef struct Rng {
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
 /* ---------- 1  Config and variants
- * The first row of an axis, 0, is the default: the paper's but for F1 (sink.c).
+ * The first row of an axis, 0, is the default; the authors' code's in F1 to F4.
  * SIM_EXP is `--sim exp`; SIM_ROWS counts the rows. A companion (data/) adds
  * rows, fields and tensors by the MORE_ macros, before sink.c: all, or none. */
 #ifndef MORE_CONFIG
@@ -286,7 +286,7 @@ typedef struct Seams {
   void (*logits_backward)(Model *m, Acts *a, idx R);
   bool (*loss)(const Model *m, Acts *a, const int *targets, int B, int T,
                double *mean);
-  /* 10.3: another optimiser's step of t; its scratch, 0 if AdamW steps t, the
+  /* 10.2: another optimiser's step of t; its scratch, 0 if AdamW steps t, the
    * most of all if t is NULL */
   void (*step)(const struct Step *s, Tensor *t, real *m1, real *scratch);
   idx (*step_room)(const Model *m, const Tensor *t);

@@ -33,7 +33,7 @@ static double toy_gradients(Toy *y) {
   return loss;
 }
 
-enum { TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
+enum { LOGITS = 16 * TOY_VOCAB };
 /* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
 static void toy_logits(Toy *y, real logits[LOGITS]) {
   model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T,
