@@ -2716,7 +2716,7 @@ static void summary_text__verdicts(Test *t) {
            "| 1 | It is \\| far | yes | not run | not run | not asked "
            "| loss |\n");
   has_part(t, (char *)was->at,
-           "5 seeds reproduce 1 of 2 headline claims; 1 undecided.\n");
+           "5 seeds reproduce 1 of 2 headline claims, 0 in fair tests; 1 undecided.\n");
   has_part(t, (char *)was->at,
            "| 1 | a, b | 18.18, - | 13.0, 86.0 | 0.065 \302\261 0.008, 0.430 ");
   r.judged[0].verdict = OPPOSITE;

@@ -127,13 +127,14 @@ static int runs_named(const Results *r, const char *begins, int *needed) {
   return state[RUN_HELD] + state[RUN_DIVERGED];
 }
 
-/* A line for each text: how many claims are reproduced, and the others. */
+/* A line for each text: how many claims are reproduced, on books how many of
+ * these by a fair test, and the others. */
 static void brief_counts(Bytes *out, Corpora on, Error *e) {
   static const char *const heads[TEXTS_TOLD] = {
-    "At three million tokens", "At nine million", "On `story`, of a grammar,"};
+    "At 3M tokens", "At 9M tokens", "On `story`, of a grammar,"};
   for (int k = 0; k < TEXTS_TOLD; k++) {
     Counts n = {0};
-    int all = 0, seeds = 0;
+    int all = 0, seeds = 0, fair = 0;
     for (int i = 0; on[k] && i < on[k]->x->claims; i++) {
       const Claim *c = &on[k]->x->claim[i];
       if (!c->headline)
@@ -142,12 +143,16 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
         if (c->side[side].row >= 0)
           seeds = (int)fmax(seeds, seeds_of(on[k], c->side[side].row));
       count_verdict(n, &on[k]->judged[i]);
+      fair += on[k]->judged[i].verdict == REPRODUCED &&
+          !strcmp(claim_fair(on[k], c), "fair");
       all++;
     }
     if (!on[k])
       continue;
     bytes_print(out, e, "- %s %d seeds reproduce %d of %d headline claims",
                 heads[k], seeds, n[REPRODUCED], all);
+    if (k == BOOKS)
+      bytes_print(out, e, ", %d in fair tests", fair);
     other_verdicts(out, n, "; ", e);
     bytes_print(out, e, ".\n");
   }
@@ -155,7 +160,7 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
   if (needed)
     bytes_print(out, e,
                 "- Of larger models (6.3 times the parameters, 10 times the "
-                "tokens; 16 first tokens) %d of %d runs are there.\n",
+                "tokens; 16 first tokens) %d of %d runs are done.\n",
                 done, needed);
 }
 
@@ -788,7 +793,7 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
               "`undecided`: the seeds allow both. `not run`: still to train. "
               "Fair: `loss`: the losses differ by more than 0.05 nats. "
               "`control`: rows without a sink may show it too. `fair`: neither. "
-              "A verdict: the claim's, asked again fairly.");
+              "Another word: a fairer version's verdict.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);
