@@ -17,8 +17,8 @@
  *   model_zero_grads, model_forward, model_loss of share 1 (0: a loss alone),
  *   model_backward; or sinks_create, sinks_measure .. there, sinks_finish
  * or settings_default, settings_flags, trainer_create, trainer_step ..; each
- * _free, harmless on {0} and twice. An id from V on, B or T beyond the room and
- * another order crash or give wrong numbers; sinks_measure refuses B and T. */
+ * _free, harmless on {0} and twice. B or T beyond the room (sinks_measure alone
+ * refuses it), an id from V on, another order: a crash, or wrong numbers. */
 #ifndef SINK_H
 #define SINK_H
 
