@@ -418,15 +418,11 @@ static int first_kind(const Row *row) {
   return strstr(word, ":common") ? FIRST_COMMON : FIRST_ORDINARY;
 }
 
-/* The rows of a kind: "N=16 (q 1) 1.51;". */
+/* The rows of a kind, FIRST_ABSENT or FIRST_COMMON: "N=16 (q 1) 1.51;". */
 static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
                        Error *e) {
-  static const char *const names[FIRSTS] = {
-    "Tokens *absent* from the text:",
-    "The *commonest* tokens:",
-    "Neighbours in frequency (of a q the second set: half rarer, half commoner):",
-    "Of a share of the text:",
-    "Ordinary tokens, for powers of 16:"};
+  static const char *const names[] = {
+    "Tokens *absent* from the text:", "The *commonest* tokens:"};
   Bytes line = {0};
   int shown = 0;
   for (int i = 0; i < item->count; i++) {
@@ -435,9 +431,6 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     Cell onset = "";
     const double N = drawn_from(r, row, &ordinary);
     double q = NAN;
-    /* other ordinary ones are in the picture alone */
-    if (kind == FIRST_ORDINARY && fmod(log2(N), 4) != 0)
-      continue;
     for (int seed = 1; isnan(q) && seed <= seeds_of(r, row); seed++)
       q = run_q(r, row, seed);
     if (first_kind(&r->x->row[row]) != kind || isnan(N + q) ||
@@ -496,31 +489,38 @@ static void first_laws(Bytes *out, const Results *r, const Item *item,
   bytes_free(&line);
 }
 
-/* Item given: the onsets by kind, of those that have all of them. */
+/* Item given: a row for what comes first, a column for each null place that has
+ * an onset, or a bound of one, in all three. */
 static void given_told(Bytes *out, const Results *r, Error *e) {
   static const int places[] = {0, 2, 3};
-  Bytes line = {0};
-  bool any = false;
-  bytes_print(&line, e,
-              "Onsets at the null place, whose weight does nothing, in million "
-              "tokens, with N = 1, N = 256 and on natural text; token 1 and a "
-              "sink token have to become one, the others are given:");
+  static const char *const heads[] = {
+    "one first token", "one of 256", "natural text"};
+  double mean[NULLS][3];
+  int is[NULLS][3], column[NULLS], n = 0, row;
   for (int k = 0; k < NULLS; k++) {
-    double mean[3];
-    int is[3], row;
     for (int p = 0; p < 3; p++)
-      is[p] = null_onset(r, k, places[p], &row, &mean[p]);
-    if (!is[0] || !is[1] || !is[2])
-      continue;
-    bytes_print(&line, e, "%s %s:", any ? ";" : "", NULL_KINDS[k][1]);
-    for (int p = 0; p < 3; p++)
-      bytes_print(&line, e, is[p] < 0 ? " >%.1f" : " %.2f", mean[p] / 1e6);
-    any = true;
+      is[k][p] = null_onset(r, k, places[p], &row, &mean[k][p]);
+    if (is[k][0] && is[k][1] && is[k][2])
+      column[n++] = k;
   }
-  bytes_print(&line, e, ".");
-  if (any)
-    wrapped(out, 2, PAGE, "- ", &line, e);
-  bytes_free(&line);
+  if (!n)
+    return;
+  bytes_print(out, e,
+              "\nThis is when a null place, whose weight does nothing, has 2 times "
+              "its even share. Token 1 and a sink\ntoken have to become one; the "
+              "others are given.\n\n| |");
+  for (int i = 0; i < n; i++) {
+    const char *name = NULL_KINDS[column[i]][1];
+    bytes_print(out, e, " %.*s |", (int)strcspn(name, ","), name);
+  }
+  bytes_print(out, e, "\n|---|%.*s\n", 4 * n, "--:|--:|--:|--:|--:|--:|--:|");
+  for (int p = 0; p < 3; p++) {
+    bytes_print(out, e, "| %s |", heads[p]);
+    for (int i = 0; i < n; i++)
+      bytes_print(out, e, is[column[i]][p] < 0 ? " >%.1f |" : " %.2f |",
+                  mean[column[i]][p] / 1e6);
+    bytes_print(out, e, "\n");
+  }
 }
 
 /* Item firstness: its picture, the onsets by kind of first tokens, the laws. */
@@ -537,7 +537,7 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
               "geometric mean of P(first | token): how well a token shows that "
               "it is first. The numbers are million tokens until alpha_1 is 2 "
               "times that of even rows, geometric means over 1 to 3 seeds; > "
-              "is a bound. ");
+              "is a bound. The picture has more sets of tokens. ");
   if (done < needed)
     bytes_print(&line, e,
                 "Of the runs with other than ordinary tokens %d of %d are "
@@ -546,8 +546,8 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
   bytes_print(out, e,
               "![Tokens until a sink, over q: absent, common and ordinary "
               "first tokens](onset-q.svg)\n\n");
-  for (int kind = 0; kind < FIRSTS; kind++)
-    first_rows(out, r, &r->x->item[at], kind, e);
+  first_rows(out, r, &r->x->item[at], FIRST_ABSENT, e);
+  first_rows(out, r, &r->x->item[at], FIRST_COMMON, e);
   first_laws(out, r, &r->x->item[at], e);
   given_told(out, r, e);
   bytes_free(&line);
