@@ -4263,18 +4263,6 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  * another model's parameters, to fine-tune it ([FIG30], appendix D;
  * data/paper/drawn.c). */
 
-static void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
-  data_close(&t->data);
-  free(t->m1);
-  free(t->m2);
-  free(t->ids);
-  free(t->first);
-  free(t->scratch);
-  *t = (Trainer){0};
-}
-
 static void moments_create(Trainer *t, Error *e) {
   t->m1 = grab(t->m.count, sizeof(real), e);
   t->m2 = grab(t->m.count, sizeof(real), e);
@@ -4312,6 +4300,18 @@ static int trainer_ready(Trainer *t, Error *e) {
     moments_create(t, e);
   t->ids = grab(2 * (idx)p->batch * c->context, sizeof(int), e);
   return acts_create(&t->a, m, p->batch, c->context, ACTS_ALL, e);
+}
+
+static void trainer_free(Trainer *t) {
+  model_free(&t->m);
+  acts_free(&t->a);
+  data_close(&t->data);
+  free(t->m1);
+  free(t->m2);
+  free(t->ids);
+  free(t->first);
+  free(t->scratch);
+  *t = (Trainer){0};
 }
 
 static int trainer_create(Trainer *t, const Settings *s, Error *e) {
