@@ -1321,11 +1321,11 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
     Z = real_abs(sum) > unit ? real_abs(sum) : unit;
   if (c->normalizer == NORMALIZER_PNORM)                   /* [E43] */
     Z = p_norm(c->pnorm, n, a);
-  real over = Z == 0 ? INFINITY : Z;     /* a row of zeros has a = 0 */
+  real divisor = Z == 0 ? INFINITY : Z;  /* a row of zeros has a = 0 */
   for (idx j = 0; j < n; j++) {
     real sign = a[j] < 0 ? -1 : 1;
-    a[j] /= over;
-    deriv[j] /= over;
+    a[j] /= divisor;
+    deriv[j] /= divisor;
     dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
       dlogz[j] = deriv[j];
