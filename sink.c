@@ -4327,7 +4327,7 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
   return fail(e, 1, "%s: expected the tokenizer it was trained with, found "
               "another in %s. Try: %s", path, t->s.data.tokenizer,
               t->tokenizer_hash ? "--tokenizer FILE"
-              : "eval --tokens FILE, as it had no tokenizer");
+              : "eval --ids FILE, as it had no tokenizer");
 }
 
 /* Warns, whatever the size, that small models have formed no sink under rotary
@@ -4748,7 +4748,7 @@ static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   Bytes text = {0};
   for (const Option *o = OPTIONS; c->out && o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (o->groups & groups && value[0] && !strchr(value, '\n'))
+    if (o->groups & groups && value[0])
       bytes_print(&text, c->e, "%s %s\n", o->flag, value);
   }
   size_t n = (size_t)pass(c, text.size, 8);
@@ -7304,7 +7304,8 @@ void *grab(idx count, size_t size, Error *e) {
     p = calloc((size_t)count + !count, size);
   if (!p)
     fail(e, 1, "out of memory: %.1f MB needed. Try: a smaller --T, --batch, "
-         "--context, --dim or --layers", (double)count * (double)size / 1e6);
+         "--context, --dim, --layers or --vocab, or fewer --threads",
+         (double)count * (double)size / 1e6);
   return p;
 }
 
@@ -7414,8 +7415,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (bytes_add(out, buffer, n, e))
       break;
   if (ferror(f))
-    fail(e, 1, "%s: cannot be read: %s. Try: a file, or ./hf for a published "
-         "model", path, strerror(errno));
+    fail(e, 1, "%s: cannot be read: %s. Try: a file; ./hf imports a published "
+         "model's folder", path, strerror(errno));
   if (f != stdin)
     fclose(f);
   return e->status;
@@ -7464,15 +7465,17 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   if (device || (!stat(path, &is) && !S_ISREG(is.st_mode)))
     return fail(e, 1, "%s: this is a folder or a device. Try: another name",
                 path);
+  int why = 0;   /* the last folder that could not be made */
   for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
     *at = 0;
-    make_folder(w->beside);
+    if (make_folder(w->beside) && errno != EEXIST)
+      why = errno;
   }
   if (!unlink(w->beside) || errno == ENOENT)
     w->f = fopen(w->beside, NEW_FILE);
   if (!w->f)
     fail(e, 1, "%s: cannot be created: %s. Try: another folder", w->beside,
-         strerror(errno));
+         strerror(why && errno == ENOENT ? why : errno));
   return e->status;
 }
 /* writing_end reports a fault, by ferror. */
@@ -7783,7 +7786,9 @@ static int number_set(const Option *o, void *at, const char *text,
   else if (end == text || *end || isspace((unsigned char)*text)
            || (whole && x != floor(x))
            || (bounded && !(x >= o->least && x <= o->most))) {
-    if (o->kind != 'b' && (none || (usual >= o->least && usual <= o->most)))
+    if (o->kind == 'b')
+      snprintf(advice, sizeof advice, "--%s, or --no-%s", o->flag, o->flag);
+    else if (none || (usual >= o->least && usual <= o->most))
       snprintf(advice, sizeof advice, "--%s %s", o->flag, o->fallback);
     return fail(e, 2, "--%s %s: expected a %snumber from %.10g to %.10g. Try: "
                 "%s", o->flag, text, whole ? "whole " : "", o->least, o->most,
@@ -7808,9 +7813,9 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
   if (bounded && !*text)
     return fail(e, 2, "--%s: expected a value, found an empty one. Try: leave "
                 "it out", o->flag);
-  if (strlen(text) >= (size_t)o->most)
-    return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one",
-                o->flag, text);
+  if (strlen(text) >= (size_t)o->most || strchr(text, '\n'))
+    return fail(e, 2, "--%s %.40s..: this is too long, or of several lines. "
+                "Try: a shorter one", o->flag, text);
   strcpy(at, text);
   return 0;
 }
@@ -8348,7 +8353,7 @@ static int eval_data_open(Settings *s, Trainer *t, const char *path, Error *e) {
   if (t->data.vocab == vocab)
     return 0;
   return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
-              "Try: --ids FILE, or the model's --tokenizer FILE", path, vocab,
+              "Try: the model's --tokenizer FILE, or eval --ids FILE", path, vocab,
               t->data.vocab, s->data.tokenizer);
 }
 
@@ -8474,8 +8479,8 @@ static int verb_unknown(const Settings *s, Near near, Error *e) {
     snprintf(near.best, sizeof near.best, "%s help, or make paper and ./paper "
              "list", s->program->name);
   if (strchr(near.best, ' '))
-    return fail(e, 2, "%s: unknown command. Try: %s", near.word, near.best);
-  return fail(e, 2, "%s: unknown command. Try: %s %s", near.word,
+    return fail(e, 2, "%.60s: unknown command. Try: %s", near.word, near.best);
+  return fail(e, 2, "%.60s: unknown command. Try: %s %s", near.word,
               s->program->name, near.best);
 }
 
@@ -8543,7 +8548,7 @@ const Verb VERBS[] = {SINK_VERBS {0}};
 /* v->words: "" takes no word; one word, one; several, up to WORDS_MOST. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
-  bool reads = !most && option_find("text", v->groups);
+  bool reads = !most && option_find("text", v->groups) && !s->data.text[0];
   if (s->n_words > most)
     return fail(e, 2, "%s: unexpected argument. Try: %s help %s%s%s",
                 s->words[most], s->program->name, v->name,

@@ -908,6 +908,8 @@ static void keeps_others(Test *t) {
     SCRATCH "/l.model.tok"};
   sink_fails(t, SCRATCH "/m.ckpt --out " SCRATCH "/n.model", 2,
              "m.ckpt: already a model of sink");
+  sink_fails(t, "tokenizer.bin --out " SCRATCH "/n.model", 2,
+             "tokenizer.bin: expected a published model, found another file");
   sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama", 1,
              "config.json: already exists");
   make_folder(SCRATCH "/b");
@@ -5446,7 +5448,7 @@ static void sink__streams(Test *t) {
     {MODEL_EVAL "--input repeat --n 2", "2 sequences", 0}, /* no tokenizer */
     {MODEL_EVAL "--ids " SCRATCH "/ids --quantize 8", "Rounded to 8 bits", 0},
     {"check " SCRATCH "/m.model", " 0 WRONG", 0},
-    {MODEL_EVAL, "Try: --ids FILE", 1},
+    {MODEL_EVAL, "or eval --ids FILE", 1},
     {MODEL_EVAL "--ids " SCRATCH "/odd", "odd:2: expected token ids", 1},
     {MODEL_EVAL "--ids " SCRATCH "/none", "none: ", 1},
     {MODEL_EVAL "--ids " SCRATCH "/ids --T 9", "to measure on has 10 tokens",

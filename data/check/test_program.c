@@ -1799,6 +1799,9 @@ static int parsed(Settings *s, const char *const *given, int most,
 
 /* Numbers: whole or not, and bounded. */
 static void option__numbers(Test *t) {
+  Settings lines;
+  fact(t, option_set(option_find("text", DATA), &lines, "a\nb", true, fresh(t))
+       == 2, "--text of two lines, which a checkpoint could not keep");
   /* what a flag takes, and what it does not */
   static const char *const ROWS[] = {
     "layers 1 1024 1e2 / 0 -1 1.5 2x two 1025 1e9 nan",

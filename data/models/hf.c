@@ -161,11 +161,14 @@ static int verb_import(Settings *s, Error *e) {
     return fail(e, 2,
                 "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                 "out/gpt2.model, or hf help");
-  char beside[PATH_ROOM + 8], magic[5] = "";
+  char beside[PATH_ROOM + 8], magic[9] = "";
   FILE *f = fopen(words[0], "rb");
-  const bool ours = f && fread(magic, 1, 4, f) == 4 && !strcmp(magic, "SINK");
+  const bool ours = f && fread(magic, 1, 8, f) == 8 && !strncmp(magic, "SINK", 4);
   if (f)
     fclose(f);
+  if (ours && strcmp(magic, CHECKPOINT_MAGIC))
+    return fail(e, 2, "%s: expected a published model, found another file of "
+                "sink. Try: hf help", words[0]);
   if (ours)
     return fail(e, 2, "%s: already a model of sink. Try: hf eval %s", words[0],
                 words[0]);

@@ -246,6 +246,9 @@ static int vocabulary_train(Settings *s, Error *e) {
   bytes_free(&names);
   if (s->data.grammar[0])
     grammar_documents(s, 1, TOLD_BYTES, &in, e);
+  if (in.size == ends)
+    fail(e, 1, "%s: expected documents, found none. Try: another file",
+         s->words[1]);
   int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
   if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e) &&
       !tokenizer_save(s->out, &t, e))
