@@ -686,7 +686,7 @@ static real *offset(real *p, idx n) { return p ? p + n : NULL; }
 /* The size of the CHUNK of n numbers that begins at `from`. */
 static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
-/* [E5] p_n = (sin o_1 n, cos o_1 n, sin o_2 n, ..), o_i = 10000^(-2(i-1)/C).
+/* [E5] p_n = (sin f_1 n, cos f_1 n, sin f_2 n, ..), f_i = 10000^(-2(i-1)/C).
  * Channel ch, from 0, is the sine (even) or cosine (odd) of frequency
  * i = ch/2 + 1, rounded down. As sin^2 + cos^2 = 1, |p_n| = sqrt(C/2) at every
  * n. With C = 4, p_0 = (0, 1, 0, 1) and p_1 = (0.841, 0.540, 0.010, 1.000).
@@ -723,7 +723,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B,
   }
 }
 
-/* Adds `from` to `to` in a task's columns: `first` and what follow. */
+/* Adds `from` to `to` in a task's columns, CHANNELS from `first` on. */
 static void add_columns(real *to, const real *from, idx first, idx width) {
   for (idx ch = first; ch < first + CHANNELS && ch < width; ch++)
     to[ch] += from[ch];
@@ -2151,7 +2151,8 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * A model may use U = alpha W; the scale of Table 14 left is such an alpha of
  * W_O. Then dL/dW = alpha dL/dU, and without clipping U moves as if trained
  * itself, from alpha W_0 at another rate:
- *   SGD     alpha^2 lr: a step adds -alpha^2 lr dL/dU to U (32 to 35)
+ *   SGD     alpha^2 lr, if U has wd / alpha^2: a step adds -alpha^2 lr dL/dU
+ *           to U (32 to 35)
  *   AdamW   alpha lr, if U has eps / alpha and wd / alpha (36 to 42): m and
  *           sqrt(v) for W are alpha times U's
  *
@@ -4178,9 +4179,9 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *   random    T tokens drawn evenly from the vocabulary
  *   repeat    one such token, T times
  *
- * A fixed token is written here too: `repeat` is then Table 1's only with
- * --fix-token 0. --first-tokens draws the token that repeat repeats. Natural
- * input takes the first n documents of more than T ids, their <|endoftext|>
+ * A model's fixed token is written here too; `repeat` is Table 1's only without
+ * it (--fix-token 0). --first-tokens draws the token that repeat repeats.
+ * Natural input takes the first n documents of more than T ids, <|endoftext|>
  * counted. If they are fewer, further stretches are spread over them, since
  * neighbours may be of one chapter; but not where documents are alike, as for
  * ./paper's results. */
@@ -4535,6 +4536,7 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   return e->status;
 }
 
+/* 10.4 */
 static int checkpoint_write(const char *path, const Trainer *t, Error *e);
 
 /* Writes the log first: it then has every line of the checkpoint's run. A log
@@ -6929,7 +6931,7 @@ static Head head_of(const Model *m, const Acts *a, int l, idx bh, idx N) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
   idx b = bh / H, h = bh % H, star0 = (c->extra_shared ? 0 : h) * D;
   idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
-  Head x = {
+  Head head = {
     .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D,
     .of_k = K * D, .window = w->window, .root = w->root, .scale = (real)c->scale,
     .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
@@ -6937,45 +6939,45 @@ static Head head_of(const Model *m, const Acts *a, int l, idx bh, idx N) {
     .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
     .row_stat = la->row_stat + bh * R, .first = bh * R};
   if (c->extra == EXTRA_NONE)
-    x.star = -INFINITY;
+    head.star = -INFINITY;
   if (a->vfixed)
-    x.vstar = a->vfixed;
+    head.vstar = a->vfixed;
   if (w->logit.w)
-    x.star = w->logit.w[h];
+    head.star = w->logit.w[h];
   if (a->probe)
-    x.map = a->probe[l];
+    head.map = a->probe[l];
   if (!a->dq)
-    return x;
-  x.dout = a->dout + q0;
-  x.dq = a->dq + q0;
-  x.dk = a->dk + k0;
-  x.dv = a->dv + k0;
-  x.dkstar = a->slot + bh * slot_size(c);
-  x.dvstar = x.dkstar + D;
-  x.dvplus = x.dvstar + D;
-  x.dlogit = x.dvplus + D;
-  x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
-  return x;
+    return head;
+  head.dout = a->dout + q0;
+  head.dq = a->dq + q0;
+  head.dk = a->dk + k0;
+  head.dv = a->dv + k0;
+  head.dkstar = a->slot + bh * slot_size(c);
+  head.dvstar = head.dkstar + D;
+  head.dvplus = head.dvstar + D;
+  head.dlogit = head.dvplus + D;
+  head.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
+  return head;
 }
 
 /* Row i of each map that is asked for: z, weight times the scale, or metric, at
- * * and n keys from x->at.lo on; else 0. */
-static void map_rows(const Config *c, const Head *x, idx i, idx n,
+ * * and n keys from h->at.lo on; else 0. */
+static void map_rows(const Config *c, const Head *h, idx i, idx n,
                      const real *z, const real *weight, const real *metric) {
-  real *const maps[] = {x->map.z, x->map.weight, x->map.metric};
+  real *const maps[] = {h->map.z, h->map.weight, h->map.metric};
   const real *const rows[] = {z, weight, metric};
-  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
+  idx extra = c->extra != EXTRA_NONE, S = h->N + extra;
   for (int k = 0; k < 3; k++) {
-    const real *from = rows[k], factor = k == 1 ? x->scale : 1;
+    const real *from = rows[k], factor = k == 1 ? h->scale : 1;
     if (!maps[k])
       continue;
-    real *to = maps[k] + (x->first + i) * S;
+    real *to = maps[k] + (h->first + i) * S;
     zero(to, S);
     if (extra && z[0] != -INFINITY)
       to[0] = factor * from[0];
     for (idx j = 0; j < n; j++)
       if (z[1 + j] != -INFINITY)
-        to[extra + x->at.lo + j] = factor * from[1 + j];
+        to[extra + h->at.lo + j] = factor * from[1 + j];
   }
 }
 
@@ -7465,10 +7467,10 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   if (device || (!stat(path, &is) && !S_ISREG(is.st_mode)))
     return fail(e, 1, "%s: this is a folder or a device. Try: another name",
                 path);
-  int why = 0;   /* the last folder that could not be made */
+  int why = 0;   /* that a folder could not be made, but for its parent */
   for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
     *at = 0;
-    if (make_folder(w->beside) && errno != EEXIST)
+    if (make_folder(w->beside) && errno != EEXIST && errno != ENOENT)
       why = errno;
   }
   if (!unlink(w->beside) || errno == ENOENT)
@@ -7813,9 +7815,12 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
   if (bounded && !*text)
     return fail(e, 2, "--%s: expected a value, found an empty one. Try: leave "
                 "it out", o->flag);
-  if (strlen(text) >= (size_t)o->most || strchr(text, '\n'))
-    return fail(e, 2, "--%s %.40s..: this is too long, or of several lines. "
-                "Try: a shorter one", o->flag, text);
+  if (strlen(text) >= (size_t)o->most)
+    return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one",
+                o->flag, text);
+  if (o->groups & KEPT && strchr(text, '\n'))   /* a checkpoint keeps a line */
+    return fail(e, 2, "--%s %.40s: this has several lines. Try: another name",
+                o->flag, text);
   strcpy(at, text);
   return 0;
 }

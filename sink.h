@@ -79,7 +79,7 @@ typedef struct Rng {
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
 /* ---------- 1  Config and variants
- * The first row of an axis, 0, is the default; the authors' code's in F1 to F4.
+ * The first row of an axis, 0, is the default: the paper's, or as F1 to F4 say.
  * SIM_EXP is `--sim exp`; SIM_ROWS counts the rows. A companion (data/) adds
  * rows, fields and tensors by the MORE_ macros, before sink.c: all, or none. */
 #ifndef MORE_CONFIG

@@ -116,7 +116,7 @@ static void paper__wrong_texts(Test *t) {
      "tokenizer.bin: already exists"},
     {"tokenize encode " SCRATCH "/none", "none: "},
     {"tokenize train /dev/null --vocab 259 --out " SCRATCH "/none.tok",
-     "/dev/null: expected documents, found none"},
+     "tokenize train: expected documents, found none"},
     {"tokenize decode " SCRATCH "/bad.grammar",
      "bad.grammar:1: expected token ids"},
     {"tokenize train " SCRATCH "/i --out " SCRATCH "/t",

@@ -166,7 +166,7 @@ static int verb_import(Settings *s, Error *e) {
   const bool ours = f && fread(magic, 1, 8, f) == 8 && !strncmp(magic, "SINK", 4);
   if (f)
     fclose(f);
-  if (ours && strcmp(magic, CHECKPOINT_MAGIC))
+  if (ours && strcmp(magic, CHECKPOINT_MAGIC) && strcmp(magic, MODEL_MAGIC))
     return fail(e, 2, "%s: expected a published model, found another file of "
                 "sink. Try: hf help", words[0]);
   if (ours)

@@ -144,7 +144,7 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
           seeds = (int)fmax(seeds, seeds_of(on[k], c->side[side].row));
       count_verdict(n, &on[k]->judged[i]);
       fair += on[k]->judged[i].verdict == REPRODUCED &&
-          !strcmp(claim_fair(on[k], c), "fair");
+          strchr("fy", *claim_fair(on[k], c)) != NULL;   /* fair, yes */
       all++;
     }
     if (!on[k])
@@ -506,9 +506,10 @@ static void given_told(Bytes *out, const Results *r, Error *e) {
   if (!n)
     return;
   bytes_print(out, e,
-              "\nThis is when a null place, whose weight does nothing, has 2 times "
-              "its even share. Token 1 and a sink\ntoken have to become one; the "
-              "others are given.\n\n| |");
+              "\nAfter so many million tokens a null place, whose weight does "
+              "nothing, has 2 times its even share.\nToken 1 (softmax, sigmoid) "
+              "and a sink token have to become one; the others are given."
+              "\n\n| |");
   for (int i = 0; i < n; i++) {
     const char *name = NULL_KINDS[column[i]][1];
     bytes_print(out, e, " %.*s |", (int)strcspn(name, ","), name);

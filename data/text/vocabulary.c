@@ -247,8 +247,8 @@ static int vocabulary_train(Settings *s, Error *e) {
   if (s->data.grammar[0])
     grammar_documents(s, 1, TOLD_BYTES, &in, e);
   if (in.size == ends)
-    fail(e, 1, "%s: expected documents, found none. Try: another file",
-         s->words[1]);
+    fail(e, 1, "tokenize train: expected documents, found none. Try: other "
+         "texts");
   int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
   if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e) &&
       !tokenizer_save(s->out, &t, e))
