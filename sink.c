@@ -240,9 +240,11 @@ static void pace(Acts *a, bool begins, idx tasks);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
-uint64_t rng_below(Rng *r, uint64_t n);   /* uniform on 0 .. n-1 */
-double rng_uniform(Rng *r);               /* on [0,1), with 53 bits */
-double rng_normal(Rng *r);                /* N(0,1), by Box and Muller */
+/* Draws: uniform on 0 .. n-1; uniform on [0,1), with 53 bits; N(0,1), by Box
+ * and Muller. hash64 is a hash of bytes. */
+uint64_t rng_below(Rng *r, uint64_t n);
+double rng_uniform(Rng *r);
+double rng_normal(Rng *r);
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
 
 /* ==========

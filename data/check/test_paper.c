@@ -326,7 +326,7 @@ static void starts_refused(Test *t) {
            bytes_same(words, file_of(t, SCRATCH "/tale.tok")),
        "what was read is another file");
   sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1,
-             "Try: a file, or ./hf");
+             "Try: a file; ./hf");
 }
 
 /* A model of learned positions: Table 7 by eval's flags, in words and in

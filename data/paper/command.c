@@ -678,6 +678,8 @@ static int verb_item(Settings *s, Error *e) {
   const char **words = s->words;
   const int n = s->n_words;
   Command q;
+  if (!n)
+    return fail(e, 2, "expected an item, or all. Try: ./paper list");
   if (command_open(&q, s, e))
     return e->status;
   if (!command_words(&q, words, n, e))
