@@ -144,7 +144,7 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
           seeds = (int)fmax(seeds, seeds_of(on[k], c->side[side].row));
       count_verdict(n, &on[k]->judged[i]);
       fair += on[k]->judged[i].verdict == REPRODUCED &&
-          strchr("fy", *claim_fair(on[k], c)) != NULL;   /* fair, yes */
+          has_word("fair yes", claim_fair(on[k], c));
       all++;
     }
     if (!on[k])
