@@ -2468,6 +2468,19 @@ static void texts_of_files(Test *t, Experiments *x) {
   }
 }
 
+/* Row e of the item has no result, a to d have all but alpha_9. */
+static void columns_of_files(Test *t, const Results *r) {
+  Item one = r->x->item[0];
+  one.column[0] = "alpha_9";
+  fact(t, !column_lacks(r, &one), "a column before each row has a result");
+  one.count = 4;
+  const char *lacks = column_lacks(r, &one);
+  fact(t, lacks && is(lacks, "alpha_9"), "a misspelt column");
+  one.column[0] = "alpha_9/wiki";
+  fact(t, !column_lacks(r, &one), "a domain's column");
+  fact(t, !column_lacks(r, &r->x->item[0]), "no misspelt column");
+}
+
 /* From files to verdicts. */
 static void claims_judge__files(Test *t) {
   Experiments x;
@@ -2486,6 +2499,7 @@ static void claims_judge__files(Test *t) {
        strstr(notes, "d-3.csv is void") &&
            strstr(notes, "d-1.csv: not a whole res"),
        "notes");
+  columns_of_files(t, &r);
   texts_of_files(t, &x);
   /* a corpus that is not the first has three seeds; one read twice has five */
   x.corpus[0] = (Corpus){.name = "other", .file = "x"};

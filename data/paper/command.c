@@ -309,6 +309,26 @@ static int results_there(const Own *own, Error *e) {
               "which makes it", own->results);
 }
 
+/* A column that no result of the item has though each of its rows has one: it
+ * is misspelt. NULL: there is none. A domain's may be missing, as in claims. */
+static const char *column_lacks(const Results *r, const Item *item) {
+  const Shown *shown = &r->x->shown[item->from];
+  for (int k = 0; k < item->count; k++) {
+    int state[RUN_STATES] = {0};
+    count_runs(r, shown[k].row, seeds_of(r, shown[k].row), state);
+    if (!state[RUN_HELD])
+      return NULL;
+  }
+  for (int c = 0; c < item->columns; c++) {
+    int there = 0;
+    for (int k = 0; k < item->count; k++)
+      there += spread_of(r, shown[k].row, item->column[c]).n;
+    if (!there && !strchr(item->column[c], '/'))
+      return item->column[c];
+  }
+  return NULL;
+}
+
 /* What there is: an item with its toys' maps, or all headline
  * claims and every verdict. */
 static int results_show(const Command *q, Error *e) {
@@ -331,6 +351,10 @@ static int results_show(const Command *q, Error *e) {
     fprintf(stderr, "paper: some results on %s are damaged or void. Try: ./paper "
             "list --corpus %s --results %s, which names them\n", r.corpus,
             r.corpus, q->own->results);
+  const char *lacks = item && !e->status ? column_lacks(&r, item) : NULL;
+  if (lacks)
+    fprintf(stderr, "paper: item %s has a column %s, which none of its runs "
+            "measured. Try: a name in their results\n", item->name, lacks);
   if (item && !q->own->predict)
     told_show(q->own->results, r.corpus, item->name, stdout, e);
   for (int k = 0, maps = 0; item && r.run && k < item->count; k++) {
