@@ -181,8 +181,12 @@ samples: paper | out
 	for g in data/text/*.grammar; do ./paper generate --grammar $$g --n 6 > out/made && mv out/made $${g%.grammar}.txt || exit 1; done
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
+TAGGED = sink.c data/paper/pages.c data/paper/experiments.c data/paper/toys.c data/paper/train.c \
+    data/paper/verdicts.c data/paper/shown.c data/paper/pictures.c data/paper/statements.c \
+    data/paper/command.c data/paper/scale.c data/paper/drawn.c data/models/stored.c data/models/mixers.c \
+    data/models/facts.c data/models/choices.c data/models/measured.c
 xref:
-	@bad=0; code="sink.c data/paper/pages.c data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c data/paper/drawn.c data/models/stored.c data/models/mixers.c data/models/facts.c data/models/choices.c data/models/measured.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
+	@bad=0; code="$(TAGGED)"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/WHERE TO CHANGE/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
@@ -190,13 +194,9 @@ xref:
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
-BOOK = data/book/book.html data/book/puzzles.txt sink.c data/paper/pages.c \
-    data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c \
-    data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c \
-    data/paper/drawn.c data/models/stored.c data/models/mixers.c data/models/facts.c data/models/choices.c \
-    data/models/measured.c test_sink.c \
-    data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
-    data/check/test_hf.c $(wildcard data/results/pages/*.md)
+BOOK = data/book/book.html data/book/puzzles.txt $(TAGGED) test_sink.c data/check/test_rows.c \
+    data/check/test_program.c data/check/test_text.c data/check/test_paper.c data/check/test_hf.c \
+    $(wildcard data/results/pages/*.md)
 book: out/book.html
 out/book.html: data/book/book.awk data/book/typeset.awk $(BOOK) | out
 	@awk -f data/book/typeset.awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@

@@ -216,7 +216,7 @@ static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *alon
     return;
   }
   y->checked++;
-  if (!(error <= y->worst)) {
+  if (!isnan(y->worst) && !(error <= y->worst)) {
     y->worst = error;
     snprintf(y->where, sizeof y->where, "%s, %.200s", x->name, b->flags);
   }

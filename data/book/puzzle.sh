@@ -22,7 +22,7 @@ if [ "$1" != --solve ]; then
         was=$(name_of "$out/puzzle.c")
         [ -n "$was" ] && puzzle -v name="$was" | cmp -s - "$out/puzzle.c" || {
             rm -f "$out/puzzle.new"
-            refuse "$out/puzzle.c holds what you wrote, or an older sink.c. Try: mv $out/puzzle.c $out/${was:-mine}.c, or FORCE=1"
+            refuse "$out/puzzle.c holds what you wrote, or an older sink.c. Try: mv -i $out/puzzle.c $out/${was:-mine}.c, or FORCE=1"
         }
     fi
     mv "$out/puzzle.new" "$out/puzzle.c" && sum > "$out/$1.sum" || exit 1
@@ -45,7 +45,7 @@ head -n 12 "$out/solve.log" >&2   # a brace that is missing makes 4,000 lines
 status=$?
 case $status in
 0) next=$(puzzle -v list=1 | awk -v this="$name" 'found { print $1; exit } $1 == this { found = 1 }')
-   echo "$name is solved${next:+. The next: mv $out/puzzle.c $out/$name.c && make puzzle N=$next}" ;;
+   echo "$name is solved${next:+. The next: mv -i $out/puzzle.c $out/$name.c && make puzzle N=$next}" ;;
 1) echo "$name is not solved yet: above stands the first statement that does not hold" ;;
 *) echo "$name: the test after the last line crashed or took 60 s (status $status)." \
        "Try: make solve CC='cc -g -fsanitize=address'" ;;

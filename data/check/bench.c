@@ -215,6 +215,9 @@ static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS],
   return e->status;
 }
 
+/* Another program's figures, and whether one was of what ran. */
+typedef struct Peer { Bytes text; bool met; } Peer;
+
 /* The instruction set, and another program's figures: lines of two kinds, with
  * an empty string behind them. */
 static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
@@ -245,17 +248,18 @@ static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
 
 /* "1.23": how many times the peer's speed this is, by its line that begins
  * with `key`. */
-static const char *beside(char text[16], const Bytes *peer, const char *key,
+static const char *beside(char text[16], Peer *peer, const char *key,
                           double ours) {
   size_t n = strlen(key);
   *text = 0;
-  const char *at = (const char *)peer->at;
+  const char *at = (const char *)peer->text.at;
   while (at) {
     if (!strncmp(at, key, n) && at[n] == ' ') {
       const double theirs = strtod(at + n, NULL);
       /* gemm has rates, step has times */
       const double times = *key == 'g' ? ours / theirs : theirs / ours;
       snprintf(text, 16, "%.3g", times);
+      peer->met = true;
     }
     at = strchr(at, '\n');
     if (at)
@@ -264,12 +268,23 @@ static const char *beside(char text[16], const Bytes *peer, const char *key,
   return text;
 }
 
+/* Frees the peer's figures; an error where none was of what was run. */
+static int peer_close(Peer *peer, const Own *own, Error *e) {
+  if (peer->text.at && !peer->met)
+    fail(e, 1,
+         "--peer %s: no line of it is of what ran, on %d threads. Try: "
+         "--threads as in the file, or bench all",
+         own->peer, workers());
+  bytes_free(&peer->text);
+  return e->status;
+}
+
 /* bench gemm. Operations a cycle are those of one thread. */
 static int bench_gemm(Settings *s, Error *e) {
   const Own *own = &s->own;
   Isa isa;
-  Bytes peer = {0};
-  if (own_read(own, &isa, &peer, e))
+  Peer peer = {0};
+  if (own_read(own, &isa, &peer.text, e))
     return e->status;
   double rate[WAYS], peak = fma_peak(isa, workers());
   if (gemm_rates(isa, own->m, own->n, own->k, rate, e))
@@ -289,13 +304,12 @@ static int bench_gemm(Settings *s, Error *e) {
            ISA_NAMES[isa], workers(), fma_fuses(isa), rate[w] / clock,
            peak / clock, *text ? " times_peer=" : "", text);
   }
-  bytes_free(&peer);
-  return 0;
+  return peer_close(&peer, own, e);
 }
 
 /* Multiply-adds count as two. Useful ones: what a mask hides, and scores made
  * again, do not count. Of attention, forward: 2 products of D for each
- * visible pair. */
+ * visible pair (of a prefix, none ahead of the query). */
 static double attention_flops(const Config *c, int B, int T) {
   double seen = 0;
   idx N = config_rows(c, T);
@@ -353,16 +367,17 @@ static Timed step_time(const Settings *s, double patience, Error *e) {
 }
 
 /* Random letters: for a --vocab of fewer than the tokenizer's tokens. */
+enum { LETTER_IDS = 27 };
 static int letters_open(Data *d, const Source *s, int T, Error *e) {
   enum { LETTERS = 20000 };
   Rng rng = {1};
   (void)s;
   (void)T;
   for (int i = 0; i < LETTERS; i++) {
-    int32_t id = (int32_t)rng_below(&rng, 27);
+    int32_t id = (int32_t)rng_below(&rng, LETTER_IDS);
     ids_add(i < LETTERS / 10 ? &d->held : &d->train, &id, 1, e);
   }
-  d->vocab = 27;
+  d->vocab = LETTER_IDS;
   d->end = d->bos = -1;
   return ids_add(&d->starts, &(int32_t){0}, 1, e);
 }
@@ -387,7 +402,8 @@ static const char *system_says(const char *path, const char *key, char *line,
  * held, where Linux says. */
 static int bench_step(Settings *s, Error *e) {
   const Program letters = {.open = letters_open};
-  if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0])
+  const int vocab = s->model.vocab;
+  if (vocab >= LETTER_IDS && vocab < 2048 && !s->data.text[0])
     s->data.program = &letters;
   double peak = fma_peak(isa_best(), workers());
   Timed t = step_time(s, INFINITY, e);
@@ -401,10 +417,11 @@ static int bench_step(Settings *s, Error *e) {
   const char *held = system_says("/proc/self/status", "VmHWM", line,
                                  sizeof line);
   const double kib = strtod(held, NULL);
-  return printf("step_ms=%.4g tok_per_s=%.0f gflops=%.4g ratio=%s peak=%.1f "
-                "threads=%d memory_mb=%.0f\n",
-                1e3 * t.seconds, t.tokens / t.seconds, rate,
-                part_of(part, rate, peak), peak, workers(), kib * 1024e-6) < 0;
+  printf("step_ms=%.4g tok_per_s=%.0f gflops=%.4g ratio=%s peak=%.1f "
+         "threads=%d memory_mb=%.0f\n",
+         1e3 * t.seconds, t.tokens / t.seconds, rate,
+         part_of(part, rate, peak), peak, workers(), kib * 1024e-6);
+  return 0;
 }
 
 /* The processor, its caches and how it multiplies and adds, in a line. */
@@ -433,7 +450,7 @@ static void say_machine(Isa isa) {
 
 /* A line of bench all: a product on so many threads, in each way. */
 static void product_line(const int shape[3], int threads, Isa isa,
-                         const Bytes *peer, Error *e) {
+                         Peer *peer, Error *e) {
   const int m = shape[0], n = shape[1], k = shape[2];
   char key[96], text[16], part[16];
   double rate[WAYS], peak = fma_peak(isa, threads);
@@ -454,7 +471,7 @@ static void product_line(const int shape[3], int threads, Isa isa,
 }
 
 /* A line of bench all: a step of the model with these settings. */
-static void step_line(const char *name, const Settings *s, const Bytes *peer,
+static void step_line(const char *name, const Settings *s, Peer *peer,
                       Error *e) {
   const int threads = workers();
   char key[96], text[16], part[16];
@@ -494,11 +511,11 @@ static const char *const STEPS[][3] = {
  * to the peak that to the peer. Products run on one thread and on all. */
 static int bench_all(Settings *s, Error *e) {
   Isa isa;
-  Bytes peer = {0};
+  Peer peer = {0};
   const int most = workers();
-  if (own_read(&s->own, &isa, &peer, e))
+  if (own_read(&s->own, &isa, &peer.text, e))
     return e->status;
-  const char *times = peer.at ? ", times the peer" : "";
+  const char *times = peer.text.at ? ", times the peer" : "";
   say_machine(isa);
   printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
          times, "");
@@ -521,8 +538,7 @@ static int bench_all(Settings *s, Error *e) {
     if (!e->status)
       step_line(STEPS[i][0], &now, &peer, e);
   }
-  bytes_free(&peer);
-  return e->status;
+  return peer_close(&peer, &s->own, e);
 }
 
 /* The parts of a step, in its order. A part is run alone, on the arrays that a
@@ -783,12 +799,12 @@ static const Verb BENCH_VERBS[] = {
   {"all", "", OWN | GENERAL, "this machine: parts of its peak", bench_all},
   {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations",
    bench_gemm},
-  {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps",
+  {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps, 15 at most",
    bench_step},
   {"ops", "", MODEL | TRAIN | DATA | GENERAL,
    "the share of each operator in a step", bench_ops},
   {"length", "", MODEL | TRAIN | DATA | GENERAL,
-   "time and memory of a step by its length", bench_length},
+   "time and memory of a step of one sequence, by its length", bench_length},
   SINK_VERBS {0}
 };
 

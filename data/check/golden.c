@@ -92,7 +92,7 @@ static void golden_meet(Golden *g, double ours, double theirs, double scale,
                         const char *what) {
   double error = ours == theirs ? 0 : fabs(ours - theirs) / scale;
   g->numbers++;
-  if (!(error <= g->worst)) {
+  if (!isnan(g->worst) && !(error <= g->worst)) {
     g->worst = error;
     snprintf(g->what, sizeof g->what, "%s, %s:%d", what, g->path, g->line - 1);
   }

@@ -66,7 +66,7 @@ static void within(Test *t, double got, double want, double bound,
   fact(t, error <= bound, "%s: %.17g, expected %.17g within %.3g", what, got,
        want, bound);
   double worst = t->bound > 0 ? t->error / t->bound : 0;
-  if (t->what[0] && (bound <= 0 || error / bound <= worst))
+  if (t->what[0] && (isnan(worst) || bound <= 0 || error / bound <= worst))
     return;
   t->error = error;
   t->bound = bound;

@@ -276,13 +276,14 @@ def main():
                     if (peer == "llm.c") != (size == "GPT-2 124M") and peer != "sink" or (peer, "absent") in took:
                         continue
                     print(f"round {r + 1}: {size}, {threads} threads, {peer}", file=sys.stderr, flush=True)
+                    limit = LIMIT * (3 if peer == "llm.c" else 1)
                     try:
                         out = subprocess.run(
-                            [sys.executable, __file__, "--child", peer, size] + ["--quick"] * QUICK, capture_output=True, text=True, timeout=LIMIT * (3 if peer == "llm.c" else 1),
+                            [sys.executable, __file__, "--child", peer, size] + ["--quick"] * QUICK, capture_output=True, text=True, timeout=limit,
                             preexec_fn=lambda: os.sched_setaffinity(0, all_cores[:threads]), env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
                         said = json.loads(out.stdout.strip().split("\n")[-1])
                     except subprocess.TimeoutExpired:
-                        said, out = {"error": f"no figure within {LIMIT} s"}, None
+                        said, out = {"error": f"no figure within {limit} s"}, None
                     except ValueError:
                         said = {"error": (out.stderr.strip().split("\n") or ["no figure"])[-1][:200]}
                     if "ms" in said:

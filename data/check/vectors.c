@@ -104,7 +104,7 @@ typedef struct Hard {
   "softpick gate soft-cap grouped "
 static const Hard HARDS[] = {
   {"square", "", "as many queries as keys, two sequences", 2, 4, 11, 11, 0},
-  {"one-key", "", "one key: its weight is 1 without a sink", 1, 4, 1, 1, 0},
+  {"one-key", "", "one key: softmax without a sink gives it the weight 1", 1, 4, 1, 1, 0},
   {"equal", "", "all keys of a head are equal", 1, 4, 6, 6, 0},
   {"decode", "", "one query against a cache", 2, 4, 1, 17, 0},
   {"tail", "", "queries at the end of a longer cache", 1, 4, 4, 15, 0},
@@ -1455,17 +1455,17 @@ int main(int argc, char **argv) {
       k.out[0] = 0;
     kit_run(&k, &v, &e);
   }
-  if (e.status)
-    fprintf(stderr, "vectors: %s\n", e.text);
-  else if (v.loud)
+  if (!e.status && v.loud)
     printf("%d cases, %d files, %.1f MB, their hash %016llx\n%d passed, %d "
            "failed\n",
            k.cases, k.files, k.bytes * 1e-6, (unsigned long long)k.hash,
            v.passed, v.failed);
-  else
+  else if (!e.status)
     printf("%s: %d cases, %d files, %.1f MB, their hash %016llx\n", k.out,
            k.cases, k.files, k.bytes * 1e-6, (unsigned long long)k.hash);
   if (!e.status && v.failed)
-    fail(&e, 1, "%d checks failed", v.failed);
+    fail(&e, 1, "%d checks failed. Try: ./vectors check", v.failed);
+  if (e.status)
+    fprintf(stderr, "vectors: %s\n", e.text);
   return e.status;
 }

@@ -153,7 +153,7 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
  * two; a run that the law holds for impossible costs MOST_LOST at the most. All
  * leave out log sqrt(2 pi) an onset, which is the same for every law.
  */
-enum { LAW_NONE, LAW_N, LAW_BENT, LAW_LINE, LAW_Q, LAW_Q_N, LAWS, PLANE = 3 };
+enum { LAW_NONE, LAW_N, LAW_BENT, LAW_LINE, LAW_Q, LAW_Q_N, LAWS };
 static const char *const LAW_NAMES[LAWS] = {
   "none", "N", "N bent", "line in N", "q", "q and N"};
 static const int LAW_TERMS[LAWS] = {1, 2, 3, 1, 2, 3};
@@ -192,11 +192,11 @@ static void seen_of(Seen *s, const Results *r, const Item *item, int at) {
 /* A fitted law; `place`: N* of a bend, c / t0 of a line, as logarithms. */
 typedef struct Plane {
   int kind;
-  double place, at[PLANE], sigma, likelihood;
+  double place, at[TERMS], sigma, likelihood;
 } Plane;
 
 static void plane_terms(const Plane *p, double N, double q,
-                        double term[PLANE]) {
+                        double term[TERMS]) {
   const bool by_q = p->kind == LAW_Q || p->kind == LAW_Q_N;
   term[0] = 1;
   term[1] = by_q ? q : N;
@@ -208,35 +208,10 @@ static double plane_offset(const Plane *p, double N) {
 }
 
 static double plane_at(const Plane *p, double N, double q) {
-  double term[PLANE], sum = plane_offset(p, N);
+  double term[TERMS], sum = plane_offset(p, N);
   plane_terms(p, N, q, term);
   for (int k = 0; k < LAW_TERMS[p->kind]; k++)
     sum += p->at[k] * term[k];
-  return sum;
-}
-
-/* climb_look for these terms, of the runs that `but`, where it is given, does
- * not leave out: coefficients over sigma, and 1 / sigma, in p. */
-static double plane_look(Climb *c, const Plane *l, const Seen *s,
-                         const bool *but, const double *p) {
-  const int K = LAW_TERMS[l->kind];
-  double sum = 0;
-  memset(c->slope, 0, sizeof c->slope);
-  memset(c->curve, 0, sizeof c->curve);
-  c->n = K + 1;
-  for (int i = 0; i < s->n; i++) {
-    double d[PLANE + 1], u = 0;
-    if (but && but[i])
-      continue;
-    plane_terms(l, s->N[i], s->q[i], d);
-    for (int k = 0; k < K; k++)
-      d[k] = -d[k];
-    d[K] = s->y[i] - plane_offset(l, s->N[i]);
-    for (int k = 0; k <= K; k++)
-      u += d[k] * p[k];
-    sum += run_likelihood(u, p[K], s->censored[i]);
-    climb_add(c, d, u, p[K], s->censored[i]);
-  }
   return sum;
 }
 
@@ -245,7 +220,7 @@ static int plane_points(const Plane *l, const Seen *s, const bool *but) {
   const int K = LAW_TERMS[l->kind] + (l->kind == LAW_LINE);
   int points = 0;
   for (int i = 0; i < s->n; i++) {
-    double own[PLANE], other[PLANE];
+    double own[TERMS], other[TERMS];
     bool is = !(but && but[i]) && !s->censored[i];
     plane_terms(l, s->N[i], s->q[i], own);
     for (int k = 0; k < i && is; k++) {
@@ -262,40 +237,27 @@ static int plane_points(const Plane *l, const Seen *s, const bool *but) {
  * or at too few points. */
 static bool plane_fit_at(Plane *l, const Seen *s, const bool *but) {
   const int K = LAW_TERMS[l->kind];
-  double p[PLANE + 1] = {0}, mean = 0, gain = 1;
+  Climb c = {.n = K + 1};
+  double mean = 0;
   int onsets = 0;
-  Climb c = {0}, tried = {0};
-  for (int i = 0; i < s->n; i++)
-    if (!(but && but[i]) && !s->censored[i]) {
-      mean += s->y[i] - plane_offset(l, s->N[i]);
-      onsets++;
-    }
+  for (int i = 0; i < s->n; i++) {
+    double term[TERMS], y = s->y[i] - plane_offset(l, s->N[i]);
+    if (but && but[i])
+      continue;
+    plane_terms(l, s->N[i], s->q[i], term);
+    climb_run(&c, term, y, s->censored[i]);
+    mean += s->censored[i] ? 0 : y;
+    onsets += !s->censored[i];
+  }
   if (onsets <= K || plane_points(l, s, but) < K + (l->kind == LAW_LINE))
     return false;
-  p[0] = mean / onsets;
-  p[K] = 1;
-  double top = plane_look(&c, l, s, but, p);
-  for (int i = 0; i < 200 && gain > 1e-11 && p[K] < 1e4; i++) {
-    double step[TERMS + 1], next[PLANE + 1] = {0}, share = 2, now = -INFINITY;
-    climb_solve(&c, step);
-    for (int tries = 0; tries < 60 && !(now >= top); tries++) {
-      share /= 2;
-      for (int k = 0; k <= K; k++)
-        next[k] = p[k] + share * step[k];
-      now = next[K] > 0 ? plane_look(&tried, l, s, but, next) : -INFINITY;
-    }
-    if (!(now >= top))
-      break;
-    gain = now - top;
-    memcpy(p, next, sizeof p);
-    top = now;
-    c = tried;
-  }
-  l->sigma = 1 / p[K];
+  c.p[0] = mean / onsets;
+  c.p[K] = 1;
+  l->likelihood = climb_up(&c);
+  l->sigma = 1 / c.p[K];
   for (int k = 0; k < K; k++)
-    l->at[k] = p[k] * l->sigma;
-  l->likelihood = top;
-  return isfinite(top) && isfinite(l->sigma);
+    l->at[k] = c.p[k] * l->sigma;
+  return isfinite(l->likelihood) && isfinite(l->sigma);
 }
 
 /* The likeliest law of a kind for the runs that `but` does not leave out. */
@@ -352,57 +314,43 @@ static double plane_row_out(const Seen *s, int kind) {
   return sum;
 }
 
-/* The likelihood of law N, q or q and N with its coefficient k held at a value:
- * that term goes into y, and the law without it is fitted. */
-static double plane_held(const Plane *l, Seen *room, const Seen *s, int k,
-                         double value) {
-  const bool by_q = l->kind != LAW_N && k == 1;
-  Plane at = {.kind = LAW_NONE};
-  if (l->kind == LAW_Q_N)
-    at.kind = by_q ? LAW_N : LAW_Q;
-  *room = *s;
-  for (int i = 0; i < s->n; i++)
-    room->y[i] -= value * (by_q ? s->q[i] : s->N[i]);
-  return plane_fit_at(&at, room, NULL) ? at.likelihood : -INFINITY;
-}
+/* A law N, q or q and N, the coefficient whose interval is asked, and room. */
+typedef struct PlaneHeld {
+  const Plane *law;
+  const Seen *seen;
+  int k;
+  Seen *room;
+} PlaneHeld;
 
-/* Twice what that is below the law's own likelihood. */
-static double plane_falls(const Plane *l, Seen *room, const Seen *s, int k,
-                          double value) {
-  return 2 * (l->likelihood - plane_held(l, room, s, k, value));
+/* Twice what the likelihood with the coefficient held is below the law's: its
+ * term goes into y, and the law without it is fitted. */
+static double plane_falls(void *context, double value) {
+  const PlaneHeld *h = context;
+  const Seen *s = h->seen;
+  const bool by_q = h->law->kind != LAW_N && h->k == 1;
+  Plane at = {.kind = LAW_NONE};
+  if (h->law->kind == LAW_Q_N)
+    at.kind = by_q ? LAW_N : LAW_Q;
+  *h->room = *s;
+  for (int i = 0; i < s->n; i++)
+    h->room->y[i] -= value * (by_q ? s->q[i] : s->N[i]);
+  if (!plane_fit_at(&at, h->room, NULL))
+    return INFINITY;
+  return 2 * (h->law->likelihood - at.likelihood);
 }
 
 /* The 95 % interval of coefficient k of such a law by its profile, as
  * law_interval has it; NAN where there is no memory. */
 static void plane_interval(const Plane *l, const Seen *s, int k, double *low,
                            double *high) {
-  enum { FAR = 100 };
   const double nu = fmax(1, s->n - LAW_NUMBERS[l->kind] + 1);
   const double t = student_quantile(1 - LEVEL / 2, nu);
   const double reach = s->n * log1p(t * t / nu);
-  Seen *room = malloc(sizeof *room);
+  PlaneHeld held = {l, s, k, malloc(sizeof *s)};
   *low = *high = NAN;
-  for (int side = -1; room && side <= 1; side += 2) {
-    double in = 0, out = 0.01;
-    while (out < FAR &&
-           plane_falls(l, room, s, k, l->at[k] + side * out) < reach) {
-      in = out;
-      out *= 2;
-    }
-    for (int i = 0; i < 25 && out < FAR; i++) {
-      const double middle = (in + out) / 2;
-      if (plane_falls(l, room, s, k, l->at[k] + side * middle) < reach)
-        in = middle;
-      else
-        out = middle;
-    }
-    const double end = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
-    if (side < 0)
-      *low = end;
-    else
-      *high = end;
-  }
-  free(room);
+  if (held.room)
+    profile_ends(plane_falls, &held, l->at[k], reach, low, high);
+  free(held.room);
 }
 
 /* -----------------------------------------------------------------------------
@@ -410,7 +358,7 @@ static void plane_interval(const Plane *l, const Seen *s, int k, double *low,
 
 /* "1.66M q^-1.33 [..] N^0.12 [0.02, 0.22]". */
 static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
-  static const char *const names[LAWS][PLANE] = {
+  static const char *const names[LAWS][TERMS] = {
     [LAW_N] = {"", "N"},
     [LAW_BENT] = {"", "N", "(N/N*)"},
     [LAW_Q] = {"", "q"},
@@ -464,7 +412,7 @@ static void plane_cells(Cell *cell, const Plane *l, int kind, const Seen *s,
 static void firstness_laws(Bytes *out, const Results *r, const Item *item,
                            int at, bool markdown, Error *e) {
   static const char *const heads[] = {
-    "law", "numbers", "AICc, over the least", "predicts first-", "a row out",
+    "law", "numbers", "AICc, over the least", "predicts first-..", "a row out",
     "sigma"};
   Seen *s = grab(1, sizeof *s, e);
   Grid g = grid_make(LAWS, heads, 6, e);
@@ -489,7 +437,7 @@ static void firstness_laws(Bytes *out, const Results *r, const Item *item,
   if (!e->status) {
     bytes_print(out, e,
                 "\nOnset %s times even: %d runs, %d censored, %d of rows "
-                "first-.\n\n",
+                "named first-..\n\n",
                 AT_HEADS[at], s->n, censored, new);
     grid_show(&g, out, markdown, e);
   }
@@ -658,7 +606,7 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item,
   bytes_print(&line, e,
               "A law gives the median of a lognormal onset; a run without a "
               "sink counts as later (firstness.c). numbers: how many are "
-              "fitted. predicts: the log likelihood of the rows first- by the "
+              "fitted. predicts: the log likelihood of the rows first-.. by the "
               "law fitted without them; a row out: of each row by the others', "
               "both but for a constant. More is better of these two. At 3 many "
               "runs were ended by their own onset at 2, which the laws take "

@@ -366,7 +366,8 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
   bytes_print(out, e,
               "Isolation of row %d in the first %d blocks: %d sequences of %d "
               "tokens, the first as in training\n%-18s %-13s",
-              t, s->isolate_blocks, x->n, s->eval_T, "token T", "its row sees");
+              t, (int)at_most(s->isolate_blocks, s->model.layers), x->n,
+              s->eval_T, "token T", "its row sees");
   cells_line(out, ISOLATED_COLUMNS, ISOLATED, NULL, false, e);
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++) {

@@ -505,14 +505,13 @@ static double hazard(double u) {
   return INV_SQRT_2PI * exp(-u * u / 2 - log_above(u));
 }
 
-/* What is climbed: p [n] has the coefficients of a law's terms but the fixed
- * one, over sigma, and last 1 / sigma. */
+/* What is climbed: p [n] has the coefficients of a law's free terms over sigma,
+ * and last 1 / sigma; u of run i is sum_k d[i][k] p[k]. */
 typedef struct Climb {
-  const Law *law;
-  const Sample *sample;
-  int n;
-  int fixed;                   /* the term with coefficient `value`; -1: none */
-  double value, p[TERMS + 1], slope[TERMS + 1], curve[TERMS + 1][TERMS + 1];
+  int n, runs;
+  bool censored[RUNS_MOST];
+  double d[RUNS_MOST][TERMS + 1];
+  double p[TERMS + 1], slope[TERMS + 1], curve[TERMS + 1][TERMS + 1];
 } Climb;
 
 /* The log likelihood of a run at u, but for a constant; h = 1 / sigma. */
@@ -543,28 +542,18 @@ static void climb_add(Climb *c, const double *d, double u, double h,
 /* The likelihood at p, but for a constant, and with `all` its slope and
  * curvature, of which the latter's sign is turned. */
 static double climb_look(Climb *c, const double *p, bool all) {
-  const Sample *s = c->sample;
-  const int last = c->n - 1;
-  double sum = 0, h = p[last];
+  double sum = 0, h = p[c->n - 1];
   if (all) {
     memset(c->slope, 0, sizeof c->slope);
     memset(c->curve, 0, sizeof c->curve);
   }
-  for (int i = 0; i < s->n; i++) {
-    double term[TERMS], d[TERMS + 1], u = 0;   /* d: du / dp */
-    int n = 0;
-    law_terms(c->law, s->x[i], term);
-    for (int k = 0; k < c->law->terms; k++)
-      if (k != c->fixed)
-        d[n++] = -term[k];
-    d[last] = s->y[i];
-    if (c->fixed >= 0)
-      d[last] -= c->value * term[c->fixed];
+  for (int i = 0; i < c->runs; i++) {
+    double u = 0;
     for (int k = 0; k < c->n; k++)
-      u += d[k] * p[k];
-    sum += run_likelihood(u, h, s->censored[i]);
+      u += c->d[i][k] * p[k];
+    sum += run_likelihood(u, h, c->censored[i]);
     if (all)
-      climb_add(c, d, u, h, s->censored[i]);
+      climb_add(c, c->d[i], u, h, c->censored[i]);
   }
   return sum;
 }
@@ -617,14 +606,32 @@ static double climb_up(Climb *c) {
   return top;
 }
 
+/* Adds a run of log tokens y, less what is fixed: term has the free terms. */
+static void climb_run(Climb *c, const double *term, double y, bool censored) {
+  double *d = c->d[c->runs];
+  for (int k = 0; k < c->n - 1; k++)
+    d[k] = -term[k];
+  d[c->n - 1] = y;
+  c->censored[c->runs++] = censored;
+}
+
 /* The likeliest law of l's terms, bend and origin, with coefficient `fixed`
  * held at `value` where it is not below 0. False where the runs do not
  * determine it: too few onsets, or all at one N. */
 static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
-  Climb c = {.law = l, .sample = s, .fixed = fixed, .value = value};
+  Climb c = {.n = l->terms + (fixed < 0)};
   double sum = 0, low = INFINITY, high = -INFINITY;
   int onsets = 0;
   for (int i = 0; i < s->n; i++) {
+    double term[TERMS], own[TERMS], y = s->y[i];
+    int n = 0;
+    law_terms(l, s->x[i], term);
+    for (int k = 0; k < l->terms; k++)
+      if (k == fixed)
+        y -= value * term[k];
+      else
+        own[n++] = term[k];
+    climb_run(&c, own, y, s->censored[i]);
     if (s->censored[i])
       continue;
     onsets++;
@@ -636,10 +643,9 @@ static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
   if (onsets <= l->terms || !(high > low))
     return false;
   /* from their mean and sigma = 1 */
-  for (int k = 0; k < l->terms; k++)
-    if (k != fixed)
-      c.p[c.n++] = k ? 0 : sum / onsets;
-  c.p[c.n++] = 1;
+  if (fixed != 0)
+    c.p[0] = sum / onsets;
+  c.p[c.n - 1] = 1;
   l->likelihood = climb_up(&c);
   l->sigma = 1 / c.p[c.n - 1];
   for (int k = 0, n = 0; k < l->terms; k++)
@@ -673,33 +679,53 @@ static double law_student(const Law *l, const Sample *s, double *nu) {
   return student_quantile(1 - LEVEL / 2, *nu);
 }
 
-/* The 95 % interval of coefficient k of a law that has been fitted. */
-static void law_interval(const Law *l, const Sample *s, int k, double *low,
-                         double *high) {
+/* The interval around `at` where what falls(context, x) says is below reach:
+ * its ends by doubling and halving, infinite where there is none. */
+static void profile_ends(double (*falls)(void *, double), void *context,
+                         double at, double reach, double *low, double *high) {
   enum { FAR = 200 };          /* beyond this there is no end */
-  double nu, t = law_student(l, s, &nu), reach = s->n * log1p(t * t / nu);
   for (int side = -1; side <= 1; side += 2) {
-    Law at = *l;
     double in = 0, out = 0.01;
-    while (out < FAR && law_profile(&at, s, k, l->at[k] + side * out) &&
-           2 * (l->likelihood - at.likelihood) < reach) {
+    while (out < FAR && falls(context, at + side * out) < reach) {
       in = out;
       out *= 2;
     }
     for (int i = 0; i < 25 && out < FAR; i++) {
-      double middle = (in + out) / 2;
-      law_profile(&at, s, k, l->at[k] + side * middle);
-      if (2 * (l->likelihood - at.likelihood) < reach)
+      const double middle = (in + out) / 2;
+      if (falls(context, at + side * middle) < reach)
         in = middle;
       else
         out = middle;
     }
-    double end = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
+    const double end = out < FAR ? at + side * in : side * HUGE_VAL;
     if (side < 0)
       *low = end;
     else
       *high = end;
   }
+}
+
+/* A law, and the coefficient whose interval is asked. */
+typedef struct LawHeld {
+  const Law *law;
+  const Sample *sample;
+  int k;
+} LawHeld;
+
+/* Twice what the likelihood with the coefficient held is below the law's. */
+static double law_falls(void *context, double value) {
+  const LawHeld *h = context;
+  Law at = *h->law;
+  if (!law_profile(&at, h->sample, h->k, value))
+    return INFINITY;
+  return 2 * (h->law->likelihood - at.likelihood);
+}
+
+/* The 95 % interval of coefficient k of a law that has been fitted. */
+static void law_interval(const Law *l, const Sample *s, int k, double *low,
+                         double *high) {
+  double nu, t = law_student(l, s, &nu), reach = s->n * log1p(t * t / nu);
+  profile_ends(law_falls, &(LawHeld){l, s, k}, l->at[k], reach, low, high);
 }
 
 /* The one power into *l, the best law with a bend into *bent where there is

@@ -8,8 +8,8 @@
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, a version, the
  *                count of ids; then the ids, 16 bits each, or 32 bits each
  *                where the first number is 20240801
- *     nanoGPT    the ids and nothing else, 16 bits each; none begins with the
- *                55432 of that header
+ *     nanoGPT    the ids and nothing else, 16 bits each; none begins with an
+ *                id of 54912 to 64911 and then 308, which are headers of llm.c
  *     .npy       NumPy's, of one dimension: 16, 32 or 64 bits each
  * A document ends at each id --end-token, and may go on in the next file of a
  * folder. There are --vocab ids, by default GPT-2's 50257 padded to a multiple
