@@ -822,6 +822,19 @@ static void run_stops(Test *t, const Experiments *x, const Settings *s) {
   interrupted = 0;
 }
 
+/* At once: before the row that another goes on from is trained. */
+static void rows_refused(Test *t, const Experiments *x, const Settings *s) {
+  static const struct { const char *row, *says; } REFUSED[] = {
+    {"swapped", "row swapped: +swap needs position embeddings"},
+    {"words", "none.tok: "}};
+  EACH (i, REFUSED) {
+    const int row = experiments_row(x, REFUSED[i].row);
+    Result r;
+    row_run(&r, x, row, x->corpus, 1, s, fresh(t));
+    has_part(t, t->e.text, REFUSED[i].says);
+  }
+}
+
 /* 4: twice the same bytes, for another seed others; a run that diverges or is
  * stopped says so. */
 static void row_run__repeats(Test *t) {
@@ -834,6 +847,7 @@ static void row_run__repeats(Test *t) {
       "row star tiny --extra k --place post\n"
       "row wild tiny --lr 900 --clip 0 --init torch --sim identity "
       "--normalizer one\n"
+      "row swapped after=plain +swap\nrow words tiny --tokenizer=none.tok\n"
       "claim has differs s: c\nrule plain.alpha_1 < 1\n"
       "needs plain.diverged < 1\nneeds plain.alpha_1/wiki < 1\n"
       "claim lacks differs s: c\nrule plain.alfa_1 < star.alpha_1\n";
@@ -879,6 +893,7 @@ static void row_run__repeats(Test *t) {
   fact(t, !e.status && memcmp(text[0]->at + 300, text[2]->at + 300, 300),
        "seeds are the same");
   run_stops(t, &x, &s);
+  rows_refused(t, &x, &s);
   experiments_free(&x);
 }
 
@@ -3687,6 +3702,9 @@ static void sink__items(Test *t) {
   sink_fails(t, "report --out " SCRATCH, 1, "this is a folder or a device");
   sink_fails(t, "list --results " SCRATCH "/none", 1, "no such folder");
   file_write(SCRATCH "/none/a", "", 0, fresh(t));   /* no results */
+  file_write(SCRATCH "/none/findings.txt", "by hand", 7, fresh(t));
+  sink_fails(t, "report --results " SCRATCH "/none --out " SCRATCH
+             "/none/findings.txt --force", 2, "this command reads or writes it");
   answers(t, PROGRAM,
           "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", 0,
           "The page: " SCRATCH "/deep/r.html\n");

@@ -552,7 +552,8 @@ static int item_published(const Command *q, Error *e) {
            "the tokenizer's files and\n*.safetensors of each into %s/NAME; "
            "then (make hf builds ./hf)\n\n",
            missing, q->own->models, q->own->models);
-  imports_print(q);
+  if (missing || alone || q->own->show)
+    imports_print(q);
   if (missing && !alone)
     printf("\nand measure them:\n\n");
   if (missing || alone || q->own->show)
@@ -572,6 +573,9 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   char path[PATH_ROOM];
   Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
+  if (strlen(q->own->models) > 400 || strlen(q->own->texts) > 400)
+    return fail(e, 2, "--models, --texts: a path of more than 400 bytes is too "
+                "long. Try: a shorter one");
   const char *kept = located(path, q->own->results, &s->data, &(Error){0});
   if (kept == path)
     strcpy(((Own *)q->own)->results, path);

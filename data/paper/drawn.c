@@ -202,6 +202,9 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags,
                          Error *e) {
   Settings now;
   Trainer base;
+  if (s->resume && !s->out[0])
+    return fail(e, 2, "--resume: needs --out, the file of the run. Try: "
+                "--resume --out FILE");
   if (!s->start[0])
     return trainer_resume(t, s, flags, e);
   if (checkpoint_load(s->start, false, &base, e))
@@ -217,9 +220,8 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags,
   if (!start_text(t, s, e) && !start_settings(&now, &t->s, s, e) &&
       !outputs_ready(&now, (const char *[]){now.out, now.log, now.report}, 3,
                      e)) {
-    if (s->resume && !s->quiet)
-      fprintf(stderr, "%s: %s does not exist yet: starting a new run\n",
-              s->program->name, s->out);
+    if (s->resume)
+      say_new_run(s);
     if (!s->quiet)
       fprintf(stderr, "%s: starting from %s, step %ld\n", s->program->name,
               s->start, t->step);
@@ -846,14 +848,16 @@ static int ramp_level(double x) {
   return level;
 }
 
+static void ramp_swatch(Html *h, const char *colour) {
+  say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
+      "<rect class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/>"
+      "</svg> ", colour);
+}
+
 static void ramp_legend(Html *h) {
   say(h, "<p class=\"key\">Weight of a key, from 0 to 1: ");
   for (int k = 0; k < RAMP; k++) {
-    say(h,
-        "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
-        "<rect class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/>"
-        "</svg> ",
-        RAMPS[k].colour);
+    ramp_swatch(h, RAMPS[k].colour);
     if (k == 0)
       say(h, "below %g</span> ", RAMPS[1].from);
     else if (k + 1 < RAMP)
@@ -1062,9 +1066,7 @@ static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
   }
   if (!o->map)
     o->map = grab(2, sizeof *o->map, e);
-  /* a model that is still in its file is read twice more for a page alone */
-  const bool reads = !t->m.seams.begin || s->report[0];
-  for (int k = 0; k < 2 && !e->status && reads; k++) {
+  for (int k = 0; k < 2 && !e->status; k++) {
     int head = k ? least : most;
     o->map[k].layer = head / H;
     o->map[k].head = head % H;
@@ -1559,6 +1561,9 @@ static int report_write(const char *path, const char *verb, const Settings *s,
     element(&h, "pre", table);
   if (o->p.looks) {
     say(&h, "<h2>While it trained</h2>");
+    if (o->p.from && o->p.look[0].step > o->p.from)
+      say(&h, "<p>Points up to step %ld are missing: this training went on "
+          "without the --log that has them.</p>\n", o->p.from);
     page_charts(&h, o, LOOK_LOSS, NORM_HIDDEN);
   }
   if (o->s.n) {

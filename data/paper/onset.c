@@ -111,7 +111,7 @@ static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n,
   b->self = sinks_self(&seen) / seen.even_self;
   b->star = NAN;
   if (first)
-    b->star = sinks_alpha(&seen, SINK_COLUMN) / sink_uniform(&t->m, s->eval_T);
+    b->star = sinks_alpha(&seen, SINK_COLUMN) / seen.even;
   b->mass = sinks_raw(&seen);
   sinks_free(&seen);
   return 0;

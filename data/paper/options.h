@@ -149,9 +149,9 @@ enum { LOOKS = 1024 };
   NAME("start", ALONE, start, "", \
        "a model to train further, from step 0 (Figure 30)"), \
   WHOLE("replace-position", EVAL, replace_position, "0", 2, 1.6e7, \
-        "p_1 becomes p_T (Table 7)"), \
+        "p_1 becomes p_N (Table 7)"), \
   WHOLE("swap-position", EVAL, swap_position, "0", 2, 1.6e7, \
-        "p_1 and p_T swap places"), \
+        "p_1 and p_N swap places"), \
   SWITCH("inputs", EVAL, inputs, \
          "natural, random, repeat, a line each (Table 1)"), \
   NAME("domains", EVAL, domains, "", \
@@ -163,7 +163,7 @@ enum { LOOKS = 1024 };
   WHOLE("isolate-blocks", EVAL, isolate_blocks, "2", 1, 1024, \
         "in the first N blocks"), \
   WHOLE("seed", EVAL, train.seed, "0", 0, INT32_MAX, \
-        "which of these three [the model's]"), \
+        "--ablate, --isolate, --probe draw by it [MODEL's]"), \
   SWITCH("probe", EVAL, probe, \
          "which block knows row 1: its norm, a linear probe"), \
   SWITCH("signs", EVAL, signs, \

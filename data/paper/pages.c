@@ -21,6 +21,9 @@
 /* train, and beside its checkpoint a page. */
 static int train_paged(Settings *s, Error *e) {
   Work w = {0};
+  if (strlen(s->out) > 490)
+    return fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter "
+                "one", s->out);
   if (s->out[0] && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
   train_some(s, &w.t, &w.o, e);
@@ -77,7 +80,7 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   double kept = s->signs || s->quantize ? INFINITY : 0;
   if (!model_open(s, path, kept, &w.t, e) && !results_ready(s, e) &&
       !eval_data_open(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, e) &&
-      !outcome_heads(&w.o, &w.t, s, e) &&
+      !(s->report[0] && outcome_heads(&w.o, &w.t, s, e)) &&
       !eval_causes(&besides, &table, s, &w.t, &w.o.s, e) &&
       !(more && more(&besides, &said, s, &w.t, e)))
     eval_tell(&w, &besides, &table, &said, s, e);

@@ -151,7 +151,7 @@ static const char *measure_words(const char *measure, bool line,
     column = "token #";
     if (!strcmp(at, "_self"))
       column = "the row's own token";
-    if (at[1] == '1')
+    if (at[1] == '1' && !isdigit((unsigned char)at[2]) && at[2] != '.')
       column = "token 1";
     if (at[1] == '*')
       column = "* or x*";

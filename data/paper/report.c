@@ -45,7 +45,7 @@ static void finding_of(char to[FINDING], const Paper *p, int item) {
   snprintf(begins, sizeof begins, "\n%.80s %s ", is->name, letters);
   if (p->runs.first && p->findings.at)
     at = strstr((const char *)p->findings.at, begins);
-  if (at)
+  if (at && !strchr("\n", at[strlen(begins)]))   /* nor its end */
     says = at + strlen(begins);
   snprintf(to, FINDING, "%.*s", (int)strcspn(says, "\n"), says);
 }
@@ -614,7 +614,8 @@ static void claim_row(Paper *p, int k, const char *folder) {
   html_text(h, c->statement);
   const double at = strip_place(measure, mean);
   const double theirs = strtod(paper + (*paper == '~'), NULL);
-  const double there = *paper ? strip_place(measure, theirs) : NAN;
+  const double there =
+    *paper && strcmp(paper, "-") ? strip_place(measure, theirs) : NAN;
   say(h, "</a></td><td>%s ", row);
   html_text(h, measure);
   say(h, "</td><td>%s</td><td>%s</td><td>", is, paper);
@@ -832,12 +833,13 @@ static int verb_report(Settings *s, Error *e) {
   if (command_open(&q, s, e))
     return e->status;
   results_there(q.own, e);
-  char *runs = grab(q.x.corpora, RUNS_ROOM, e);
+  char *runs = grab(q.x.corpora + 1, RUNS_ROOM, e);
   s->words[0] = EXPERIMENTS_FILE;   /* no page replaces what it is made of */
   s->n_words = 1;
-  for (int i = 0; runs && i < q.x.corpora && s->n_words < WORDS_MOST; i++) {
+  for (int i = 0; runs && i <= q.x.corpora && s->n_words < WORDS_MOST; i++) {
     char *at = runs + (size_t)i * RUNS_ROOM;
-    snprintf(at, RUNS_ROOM, "%s/%s", q.own->results, q.x.corpus[i].name);
+    snprintf(at, RUNS_ROOM, "%s/%s", q.own->results,
+             i ? q.x.corpus[i - 1].name : FINDINGS_FILE);
     s->words[s->n_words++] = at;
   }
   pages_folder(pages, path);
@@ -872,7 +874,7 @@ static int page_with(Bytes *page, const char *folder, const char *name,
   else if (!e->status)
     file_read(path, &text, e);
   if (!e->status)
-    readme_with(page, name, (const char *)text.at, text.size,
+    readme_with(page, path, (const char *)text.at, text.size,
                 (const char *)section->at, section->size, e);
   bytes_free(&text);
   return e->status;

@@ -61,18 +61,19 @@ static int trainer_again(Trainer *t, Error *e) {
   return e->status;
 }
 
+static void say_new_run(const Settings *s) {
+  if (!s->quiet)
+    fprintf(stderr, "%s: %s does not exist yet: starting a new run\n",
+            s->program->name, s->out);
+}
+
 /* A training of settings s and a row's flags, from --out's file, or where that
  * is not there from its beginning. */
 static int trainer_resume(Trainer *t, const Settings *s, const char *flags,
                           Error *e) {
   Settings now = *s;
-  if (!s->out[0])
-    return fail(e, 2, "--resume: needs --out, the file of the run. Try: "
-                "--resume --out FILE");
   if (file_missing(s->out)) {
-    if (!s->quiet)
-      fprintf(stderr, "%s: %s does not exist yet: starting a new run\n",
-              s->program->name, s->out);
+    say_new_run(s);
     now.resume = 0;
     if (!trainer_begin(t, &now, flags, e))
       t->s.resume = 1;

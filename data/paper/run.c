@@ -153,9 +153,7 @@ static void run_strip(Html *h, const Film *f, const char *name) {
 static void run_film_key(Html *h, const Film *f) {
   say(h, "<p class=\"key\">Weight: ");
   for (int k = 0; k <= RAMP; k++) {
-    say(h, "<span><svg viewBox=\"0 0 16 12\" width=\"16\" aria-hidden=\"true\">"
-        "<rect class=\"axis\" width=\"16\" height=\"12\" style=\"fill:%s\"/>"
-        "</svg> ", k < RAMP ? RAMPS[k].colour : FILM_LATER);
+    ramp_swatch(h, k < RAMP ? RAMPS[k].colour : FILM_LATER);
     if (k == RAMP)
       say(h, "a later token, which a row cannot see</span> ");
     else if (k)
@@ -398,7 +396,7 @@ static void run_chart_title(char text[160], int what, const Series *lines,
     "The losses end within %.2f nats of each other",
     "%.0f %% of softmax's heads end as sinks",
     "Softmax's token 1 ends at %.1f times an even share",
-    "Softmax's first state is up to %.1f times as long",
+    "Softmax's first state is up to %.1f times the others'",
     "Softmax's first key comes to %.2f of the others'",
     "Softmax's first value comes to %.2f of the others'"};
   double low = INFINITY, high = -INFINITY;
@@ -701,6 +699,11 @@ static int verb_film(Settings *s, Error *e) {
     films.arm[i].name = ARM_NAMES[i];
     film_end(&films.arm[i]);
     outcome_free(&o);
+  }
+  if (interrupted && e->status) {   /* train_run's words name --out, a checkpoint's */
+    *e = (Error){0};
+    fail(e, 1, "stopped by Ctrl-C: a film cannot be resumed. Try: ./paper run "
+         "--out FOLDER, which can");
   }
   if (!e->status)
     film_draw(&h, films.arm, ARMS);

@@ -800,12 +800,12 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   brief_numbers(out, on[BOOKS], e);
   bytes_print(&line, e,
               "Rows are those of [experiments.txt](../paper/experiments.txt). "
-              "Sink and alpha are of token 1, or of the place that the claim "
-              "names (2, or k*: `*`); `.`: there is none; `*` behind the "
+              "Sink and alpha are of token 1, or of the claim's place "
+              "(2, or k*: `*`); `.`: none; `*` behind the "
               "paper's: on proxy scores, ~: second-hand. Spread is the seeds' "
               "standard deviation. The gap is the first row's loss less the "
-              "other's. Claim 5 goes by its time, windows by rows with the "
-              "same keys. Holm corrects verdicts, not intervals.");
+              "other's. Claim 5 goes by its time, 8 by tokens 2 to 5, windows by "
+              "rows with the same keys. Holm corrects verdicts, not intervals.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e,

@@ -67,10 +67,6 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
     return fail(e, is.status, EXPERIMENTS_FILE ":%d: row %s: %.540s", row->line,
                 row->name, is.text);
   }
-  if (asks(row, "swap") && row->after < 0 && out->model.pos != POS_LEARNED &&
-      out->model.pos != POS_ABSOLUTE)
-    return fail(e, 2, "row %s: +swap needs position embeddings. Try: --pos "
-                "learned, or without +swap", row->name);
   out->train.seed = seed;
   out->quiet = s->quiet;
   if (!out->data.toy) {
@@ -81,8 +77,6 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
   if (!out->train.log_every)
     out->train.log_every = 1;
   out->data.from_start = true;   /* as data/results has it */
-  if (!strstr(row->flags, "--tokenizer "))
-    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   memcpy(out->data.home, s->data.home, PATH_ROOM);
   /* the row brings its own text */
   if (out->data.grammar[0] || out->data.toy)
@@ -232,8 +226,7 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
     double alpha = sinks_alpha(&q, first);
     record(r, e, alpha, "alpha_1@%s", INPUTS[input]);
     record(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-    record(r, e, alpha / sink_uniform(&t->m, s->eval_T), "times_1@%s",
-           INPUTS[input]);
+    record(r, e, alpha / q.even, "times_1@%s", INPUTS[input]);
     sinks_free(&q);
   }
   return e->status;
@@ -548,12 +541,17 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x,
                      Progress *p, Look *start, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
   Settings now, next;
-  if (strstr(base->flags, "--grammar "))
+  if (row_settings(&now, base, corpus, r->seed, s, e))
+    return e->status;
+  if (now.given[option_find("grammar", DATA) - OPTIONS])
     return fail(e, 2, "row %s: expected the text of --corpus, found its own "
                 "--grammar. Try: after=ROW, or a corpus of that grammar",
                 base->name);
-  if (row_settings(&now, base, corpus, r->seed, s, e) ||
-      trainer_create(t, &now, e))
+  if (asks(row, "swap") && now.model.pos != POS_LEARNED &&
+      now.model.pos != POS_ABSOLUTE)
+    return fail(e, 2, "row %s: +swap needs position embeddings. Try: --pos "
+                "learned, or without +swap", row->name);
+  if (trainer_create(t, &now, e))
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
   if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row)
