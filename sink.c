@@ -3662,7 +3662,7 @@ static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   }
 }
 
-/* Adds the next merge and its token. Without a limit each token could be twice
+/* Adds the next merge and its token. Without a limit a token could be twice
  * as long as the one before. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
                            const char *name, Error *e) {
@@ -3697,14 +3697,14 @@ static void tokenizer_free(Tokenizer *t) {
   *t = (Tokenizer){0};
 }
 
-/* 0 if the file has `size` bytes and its checksum is right. */
+/* 0: the file has `size` bytes and the right checksum. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
                             const char *name, Error *e) {
   size_t body = n - TOKENIZER_TAIL;
   if (n == size && number_at(bytes + body, 8) == hash64(0, bytes, body))
     return 0;
   return fail(e, 1, "%s: expected %zu bytes with the right checksum, found "
-              "%zu: damaged. %s", name, size, n, HINT);
+              "%zu: damaged. Try: another copy", name, size, n);
 }
 
 /* After a failure t is empty. */

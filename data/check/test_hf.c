@@ -913,11 +913,17 @@ static void keeps_others(Test *t) {
   sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama", 1,
              "config.json: already exists");
   make_folder(SCRATCH "/b");
+  make_folder(SCRATCH "/c");
   file_write(SCRATCH "/b/tokenizer.json", "{}", 2, fresh(t));
   sink_fails(t,
              "export " SCRATCH "/m.ckpt " SCRATCH "/b --tokenizer " SCRATCH
              "/tale.tok",
              1, "tokenizer.json: already exists");
+  file_write(SCRATCH "/c/config.json.part", "mine", 4, fresh(t));
+  sink_fails(t,
+             "export " SCRATCH "/m.ckpt " SCRATCH "/c --tokenizer " SCRATCH
+             "/tale.tok",
+             1, "config.json.part: already exists");
   sink_fails(t,
              SCRATCH "/a/llama --link --force --out " SCRATCH
                      "/a/llama/model.safetensors",
@@ -1399,6 +1405,11 @@ static void hf__choices(Test *t) {
     {"", "expected one question per line"},
     {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, "
      "`endings`: [`p`, `q`], `label`: 2}", ":1: expected activity_label"},
+    {"{`activity_label`: `A`, `ctx_a`: `x\\u0000`, `ctx_b`: ``, "
+     "`endings`: [`p`, `q`], `label`: 1}", ":1: expected activity_label"},
+    {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, "
+     "`endings`: [`p`, `q\\u0000`], `label`: 1}",
+     ":1: expected activity_label"},
     {"[1", ":1: "}};
   if (!begun(t))
     return;
@@ -1418,7 +1429,7 @@ static void hf__choices(Test *t) {
     const char *got = text_in(t, SCRATCH "/h.txt");
     fact(t, !strcmp(got, WANT), "%s", got);
   }
-  for (int i = 0; i < 4; i++) {
+  EACH (i, BAD) {
     text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
     sink_fails(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt",
                1, BAD[i][1]);
@@ -1729,6 +1740,9 @@ static void hf__facts_refused(Test *t) {
     return;
   keys_refused(t, KEYS_REFUSED, sizeof KEYS_REFUSED / sizeof *KEYS_REFUSED,
                IMPORT, facts_given);
+  /* neighbours in the list of keys that change nothing */
+  facts_given(t, "llama", "`use_cache is_decoder`: 5");
+  sink_fails(t, IMPORT, 1, "found use_cache is_decoder: 5");
   EACH (i, NO_CONFIGS) {
     text_file(t, DOWNLOAD "/config.json", NO_CONFIGS[i][0]);
     sink_fails(t, IMPORT, 1, NO_CONFIGS[i][1]);
@@ -2978,6 +2992,20 @@ static void other_wrong(Test *t, const OtherAt *p, const Bytes *b, Bytes *w) {
   fact(t, refused(w->at, w->size), "a pair merged twice is read");
 }
 
+/* A space is white space where the cuts go by classes: else they would not end.
+ * Its class is the third number of the second range. */
+static void other_space(Test *t, Bytes *b) {
+  Other o = other_begin(CUT_GPT2, SPACE_NONE, 0);
+  Tokenizer back;
+  Error e = {0};
+  other_end(&o, b);
+  fact(t, !refused(b->at, b->size), "a good file is refused");
+  b->at[76] = 0;
+  seal(b);
+  words_read(b->at, b->size, "x", &back, &e);
+  fact(t, strstr(e.text, "x: expected a space to be white"), "%s", e.text);
+}
+
 /* A file as it must be, with parts that cannot be, and with bytes at random. */
 static void tokenizer_read__published(Test *t) {
   Rng r = {3};
@@ -2987,6 +3015,7 @@ static void tokenizer_read__published(Test *t) {
   bytes_add(w, b->at, b->size, &e);
   fact(t, !refused(b->at, b->size), "a good file is refused");
   other_wrong(t, &at, b, w);
+  other_space(t, bytes_of(t));
   int accepted = 0, trials = 6000;
   for (int trial = 0; trial < trials; trial++) {
     memcpy(w->at, b->at, b->size);
@@ -5461,6 +5490,8 @@ static void sink__streams(Test *t) {
   char want[64] = "";
   if (!begun(t))
     return;
+  file_write(SCRATCH "/p.model.new", "mine", 4, &e);
+  sink_fails(t, "pace --out " SCRATCH "/p.model", 1, "p.model.new");
   const char *out = said(t,
                          "pace --quiet --out " SCRATCH
                          "/m.model --layers 2 --dim 32 --ffn 48 --vocab 50 "

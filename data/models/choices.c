@@ -395,9 +395,10 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   /* what stands in [], on one line, is dropped */
   const char *s = (const char *)titled.at, *end = s + titled.size;
   for (; s < end && !e->status; s++) {
-    const size_t left = (size_t)(end - s);
-    const char *line = memchr(s, '\n', left), *close = memchr(s, ']', left);
-    if (*s == '[' && close && (!line || close < line))
+    const char *close = NULL;
+    if (*s == '[')
+      close = memchr(s, ']', (size_t)(end - s));
+    if (close && !memchr(s, '\n', (size_t)(close - s)))
       s = close;
     else
       bytes_add(&plain, s, 1, e);
@@ -417,6 +418,11 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   bytes_free(&titled);
 }
 
+/* A string without a 0, which would end a text. */
+static bool text_whole(const Json *j, const JsonValue *v) {
+  return json_kind(v, JSON_STRING) && strlen(j->text + v->at) == v->size;
+}
+
 /* A line of HellaSwag's file, j, as one of --choices, added to out. */
 static int choice_line(Bytes *out, const Json *j, Error *e) {
   static const char *const BEFORE[] = {"", ": ", " "};
@@ -432,9 +438,9 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
               endings->size <= ENDINGS_MOST && right >= 0 &&
               right < (int)endings->size;
   for (int i = 0; i < 3; i++)
-    good = good && json_kind(parts[i], JSON_STRING);
+    good = good && text_whole(j, parts[i]);
   for (uint32_t i = 0; good && i < endings->size; i++)
-    good = json_at(j, endings, i)->kind == JSON_STRING;
+    good = text_whole(j, json_at(j, endings, i));
   if (!good)
     return fail(e, 1,
                 "%s: expected activity_label, ctx_a, ctx_b, 2 to %d endings "

@@ -628,14 +628,15 @@ static int path_make(char path[1024], Error *e, const char *format, ...) {
 static int folder_write(const Settings *s, const char *folder,
                         const Bytes *files, Error *e) {
   char path[FILES][1024], beside[FILES][1024];
-  const char *written[FILES];
+  const char *written[2 * FILES];
   for (int i = 0; i < FILES; i++) {
     if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
         path_make(beside[i], e, "%s.part", path[i]))
       return e->status;
     written[i] = files[i].size ? path[i] : "";
+    written[FILES + i] = files[i].size ? beside[i] : "";
   }
-  if (outputs_ready(s, written, FILES, e))
+  if (outputs_ready(s, written, 2 * FILES, e))
     return e->status;
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size)

@@ -454,7 +454,8 @@ static void keys_known(const Facts *f, const JsonValue *object) {
     if (f->read[v - f->j->at] && v->kind == JSON_OBJECT)
       keys_known(f, v);
     else if (!f->read[v - f->j->at] && !nothing &&
-             (!strstr(IDLE, word) || strlen(word) != key->size + 2))
+             (!strstr(IDLE, word) || strchr(f->j->text + key->at, ' ') ||
+              strlen(word) != key->size + 2))
       fail(f->e, 1,
            "%s: expected known keys, found %.60s: %s. Try: remove it if it "
            "changes no number, or another model",

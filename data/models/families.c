@@ -102,6 +102,15 @@ static void layer_types(const Facts *f, bool *sliding) {
   }
 }
 
+/* The flags for such a list, unless layer_types has another; frees it. */
+static void sliding_flags(const Facts *f, bool *sliding) {
+  if (sliding && !f->e->status)
+    layer_types(f, sliding);
+  if (sliding && !f->e->status)
+    window_flags(f, sliding);
+  free(sliding);
+}
+
 /* A window in all blocks but every period-th, unless layer_types has others. */
 static void windows(const Facts *f, int period, const char *window) {
   const int L = f->s->model.layers;
@@ -109,11 +118,7 @@ static void windows(const Facts *f, int period, const char *window) {
   cap_flag(f, "sliding_window", "window", window);
   for (int l = 0; sliding && l < L; l++)
     sliding[l] = (l + 1) % period != 0;
-  if (sliding && !f->e->status)
-    layer_types(f, sliding);
-  if (sliding && !f->e->status)
-    window_flags(f, sliding);
-  free(sliding);
+  sliding_flags(f, sliding);
 }
 
 #define SLIDING(key) "rope_parameters.sliding_attention." key
@@ -145,11 +150,7 @@ static void layers_more(const Facts *f) {
     cap_flag(f, "sliding_window", "window", "4096");
   for (int l = 0; sliding && l < L; l++)
     sliding[l] = f->s->model.window && l >= from;
-  if (sliding && !f->e->status)
-    layer_types(f, sliding);
-  if (sliding && !f->e->status)
-    window_flags(f, sliding);
-  free(sliding);
+  sliding_flags(f, sliding);
 }
 
 /* --- Qwen 2, Qwen 3 ------------------------------------------------------- */

@@ -328,7 +328,8 @@ static int verb_pace(Settings *s, Error *e) {
                 "pace: expected --out FILE, a model file, which is made if "
                 "there is none. Try: --out out/pace.model --dim 1024 --ffn "
                 "4096");
-  if (file_missing(s->out) && !file_ready(s->out, e))
+  if (file_missing(s->out) &&
+      !outputs_ready(s, (const char *[]){s->out}, 1, e))
     synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e))
     return e->status;

@@ -460,6 +460,8 @@ static size_t published_cut(const Tokenizer *k, const unsigned char *text,
 
 /* ---- 14.2  The file, read ------------------------------------------------ */
 
+static const char MADE_BY[] = "Try: hf tokenizer FOLDER --out FILE";
+
 /* The size that the head of a file tells, 0 when a part is larger than
  * any can be. */
 static size_t published_size(const unsigned char *bytes, size_t vocab,
@@ -489,7 +491,7 @@ static int ranges_read(Range **out, int n, const unsigned char *at,
            "%s: expected sorted ranges of characters, found %u to %u of class "
            "%u at place %d. %s",
            name, (unsigned)r[i].first, (unsigned)r[i].last,
-           (unsigned)r[i].value, i, HINT);
+           (unsigned)r[i].value, i, MADE_BY);
   }
   return e->status;
 }
@@ -527,7 +529,7 @@ static int forms_read(Published *t, const unsigned char *at, const char *name,
         (i && f->code <= f[-1].code)) {
       fail(e, 1,
            "%s: expected sorted canonical forms, found U+%04X at place %d. %s",
-           name, (unsigned)f->code, i, HINT);
+           name, (unsigned)f->code, i, MADE_BY);
       break;
     }
     if (!f->joins)
@@ -623,7 +625,7 @@ static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
   return fail(e, 1,
               "%s: expected tokens of different spelling, found %u and %d "
               "alike. %s",
-              name, (unsigned)was - 1, id, HINT);
+              name, (unsigned)was - 1, id, MADE_BY);
 }
 
 /* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes
@@ -651,21 +653,21 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes,
       return fail(e, 1,
                   "%s: expected token %d of 1 to %d bytes, found %zu of kind "
                   "%d. %s",
-                  name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
+                  name, id, TOKEN_LENGTH_MAX, length, at[0], MADE_BY);
     used += length;
     k->token[id + 1].start = (uint32_t)used;
     token_enter(k, id, name, e);
   }
   if (!e->status && used != bytes)
     fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name,
-         bytes, used, HINT);
+         bytes, used, MADE_BY);
   for (int b = 0; b < 256 && !e->status; b++) {
     /* such bytes are never in UTF-8 */
     const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;
     if (t->byte[b] < 0 && !spare && (t->cut == CUT_BESIDE || isprint(b)))
       fail(e, 1,
            "%s: expected a token for every byte, found none for 0x%02X. %s",
-           name, (unsigned)b, HINT);
+           name, (unsigned)b, MADE_BY);
   }
   return e->status;
 }
@@ -694,20 +696,20 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n,
                   "%s: expected merge %zu to spell its two tokens, found %llu, "
                   "%llu and %llu. %s",
                   name, r, (unsigned long long)id[0], (unsigned long long)id[1],
-                  (unsigned long long)id[2], HINT);
+                  (unsigned long long)id[2], MADE_BY);
     const int64_t number = pairs_number(&t->merges, (int32_t)id[0],
                                         (int32_t)id[1], e);
     if (number >= 0 && (size_t)number != r)
       return fail(e, 1,
                   "%s: expected merge %zu to be new, found the pair of merge "
                   "%zu. %s",
-                  name, r, (size_t)number, HINT);
+                  name, r, (size_t)number, MADE_BY);
     const uint64_t rank = number_at(at + 12, 4);
     if (rank != r && (!r || rank != (uint64_t)t->made[r - 1].rank))
       return fail(e, 1,
                   "%s: expected merge %zu of rank %zu or the one before, found "
                   "%llu. %s",
-                  name, r, r, (unsigned long long)rank, HINT);
+                  name, r, r, (unsigned long long)rank, MADE_BY);
     t->made[r] = (Merge){.id = (int32_t)id[2], .rank = (int32_t)rank};
   }
   return e->status;
@@ -750,7 +752,7 @@ static int head_read(uint32_t head[HEAD_NUMBERS], const unsigned char *bytes,
                      size_t n, const char *name, Error *e) {
   if (n < PUBLISHED_HEAD + TOKENIZER_TAIL)
     return fail(e, 1, "%s: expected a head of %d bytes, found %zu bytes. %s",
-                name, PUBLISHED_HEAD, n, HINT);
+                name, PUBLISHED_HEAD, n, MADE_BY);
   for (int i = 0; i < HEAD_NUMBERS; i++)
     head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
   const uint32_t vocab = head[HEAD_VOCAB], merges = head[HEAD_MERGES];
@@ -762,7 +764,7 @@ static int head_read(uint32_t head[HEAD_NUMBERS], const unsigned char *bytes,
                 "%s: expected 1 to %d tokens and at most %d merges, found %u "
                 "and %u. %s",
                 name, PUBLISHED_VOCAB_MAX, PUBLISHED_MERGES_MAX,
-                (unsigned)vocab, (unsigned)merges, HINT);
+                (unsigned)vocab, (unsigned)merges, MADE_BY);
   if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, merges), name, e))
     return e->status;
   const bool begins = flags & FLAG_BEGINS;
@@ -773,7 +775,7 @@ static int head_read(uint32_t head[HEAD_NUMBERS], const unsigned char *bytes,
                 "%s: expected cuts, spaces, flags and ids that sink knows, "
                 "found %u, %u, %u, %u and %u. %s",
                 name, (unsigned)cut, (unsigned)space, (unsigned)flags,
-                (unsigned)end, (unsigned)bos, HINT);
+                (unsigned)end, (unsigned)bos, MADE_BY);
   return 0;
 }
 
@@ -794,6 +796,10 @@ static int parts_read(Tokenizer *k, const uint32_t *head,
     if (!e->status)
       t->ascii[c] = (unsigned char)range_value(t->classes, t->n_classes, c,
                                                OTHER);
+  /* the cuts take a space for white space, and would not go on */
+  if (!e->status && t->cut != CUT_BESIDE && t->ascii[' '] != WHITE)
+    fail(e, 1, "%s: expected a space to be white space, found another class. "
+         "%s", name, MADE_BY);
   if (!e->status)
     tokens_read(k, at, head[HEAD_SPELLINGS], name, e);
   at += 3 * (size_t)k->vocab + head[HEAD_SPELLINGS];

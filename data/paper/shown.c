@@ -7,8 +7,8 @@
  * 6  What is shown: the list of items, an item's table, the ledger
  *
  * Text of at most 100 columns (a ledger's 110, but for its first line) for a
- * terminal, or Markdown for the README, from the same cells. What begins with sink_ is in per cent, as in the paper; ours
- * is mean +- deviation over seeds.
+ * terminal, or Markdown for the README, from the same cells. What begins with
+ * sink_ is in per cent, as in the paper; ours is mean +- deviation over seeds.
  */
 enum { WIDTH = 100, CELL = 48, ACROSS = 2 * COLUMNS + 12 };
 typedef char Cell[CELL];
