@@ -196,26 +196,7 @@ static double distance(idx n, const real *x, const real *y) {
 /* ----------
  * 2  A model on the bench: small odd sizes, random tokens, parameters of order
  *    1
- *
- * Tests reach a model's tensors by these alone. */
-
-static const Tensor *tensor_at(const Model *m, int k) { return m->all[k]; }
-
-static idx tensor_size(const Tensor *x) { return tensor_count(x); }
-
-static int tensor_rows(const Tensor *x) { return x->rows; }
-
-static int tensor_cols(const Tensor *x) { return x->cols; }
-
-static real *tensor_w(const Model *m, const Tensor *x) {
-  (void)m;
-  return x->w;
-}
-
-static real *tensor_d(const Model *m, const Tensor *x) {
-  (void)m;
-  return x->d;
-}
+ */
 
 /* A tensor by its full name ("l3.wq", "wte"), or NULL. */
 static Tensor *model_tensor(const Model *m, const char *name) {
@@ -228,7 +209,7 @@ static Tensor *model_tensor(const Model *m, const char *name) {
 /* Its numbers; NULL where the variant has no such tensor. */
 static real *named(const Model *m, const char *name) {
   const Tensor *x = model_tensor(m, name);
-  return x ? tensor_w(m, x) : NULL;
+  return x ? x->w : NULL;
 }
 
 static real *named_at(const Model *m, int l, const char *name) {
@@ -236,11 +217,6 @@ static real *named_at(const Model *m, int l, const char *name) {
   snprintf(full, sizeof full, "l%d.%s", l, name);
   return named(m, full);
 }
-
-/* All parameters and all gradients, each m->count numbers in one order. */
-static real *parameters(const Model *m) { return m->params; }
-
-static real *gradients(const Model *m) { return m->grads; }
 
 typedef struct Lab {
   Model m;
@@ -270,11 +246,11 @@ static void lab_stir(Lab *b, uint64_t seed, double sigma) {
   Rng r = {seed};
   model_init(&b->m, INIT_TORCH, seed);
   for (int k = 0; k < b->m.n_tensors; k++) {
-    const Tensor *x = tensor_at(&b->m, k);
-    real *w = tensor_w(&b->m, x);
+    const Tensor *x = b->m.all[k];
+    real *w = x->w;
     bool one = strstr(x->name, ".cscale") || strstr(x->name, ".sbias");
     bool large = b->m.c.sim > SIM_IDENTITY && strstr(x->name, ".wq");
-    for (idx i = 0; i < tensor_size(x); i++) {
+    for (idx i = 0; i < tensor_count(x); i++) {
       double by = sigma * rng_normal(&r);
       if (one)
         w[i] = 1;
@@ -394,16 +370,16 @@ static real *lab_at(Lab *b, const char *name) { return named(&b->m, name); }
 
 static void lab_fill(Lab *b, const char *name, double value) {
   const Tensor *x = model_tensor(&b->m, name);
-  for (idx i = 0; x && i < tensor_size(x); i++)
-    tensor_w(&b->m, x)[i] = (real)value;
+  for (idx i = 0; x && i < tensor_count(x); i++)
+    x->w[i] = (real)value;
 }
 
 /* Where both have a tensor of one shape, b's numbers become from's. */
 static void lab_share(Lab *b, const Lab *from) {
   for (int k = 0; k < b->m.n_tensors; k++) {
-    const Tensor *x = tensor_at(&b->m, k), *y = model_tensor(&from->m, x->name);
-    if (y && tensor_size(x) == tensor_size(y))
-      copy(tensor_w(&b->m, x), tensor_w(&from->m, y), tensor_size(x));
+    const Tensor *x = b->m.all[k], *y = model_tensor(&from->m, x->name);
+    if (y && tensor_count(x) == tensor_count(y))
+      copy(x->w, y->w, tensor_count(x));
   }
 }
 

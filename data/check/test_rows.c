@@ -285,8 +285,8 @@ static void model_create__table_rows(Test *t) {
         const Tensor *x = model_tensor(&m, name);
         fact(t,
              x && x->rank == 1 + (ROWS[i].columns > 1) &&
-                 tensor_rows(x) == ROWS[i].rows &&
-                 tensor_cols(x) == ROWS[i].columns &&
+                 x->rows == ROWS[i].rows &&
+                 x->cols == ROWS[i].columns &&
                  x->matrix == ROWS[i].matrix,
              "%s: %s is another", ROWS[i].flags, name);
       }
@@ -867,7 +867,7 @@ static void gradients__wide_rows(Test *t) {
         "--layers 1 --dim 20 --ffn 390 --embed-dim 333 --tied --act relu "
         "--linear-bias --vocab 70",
         "--layers 1 --dim 260 --ffn 20 --head-dim 4 --norm dyt --place post") {
-    vec_scale(b.m.count, parameters(&b.m), (real)0.25); /* z of order 1 */
+    vec_scale(b.m.count, b.m.params, (real)0.25); /* z of order 1 */
     compare_with_slow(t, &b, 1000 * REAL_EPS);
     b.a.probe = NULL;
     check_gradients(t, &y, &b, 1);
@@ -879,19 +879,19 @@ static void gradients__wide_rows(Test *t) {
 static void gradients__accumulate_rows(Test *t) {
   LABS_OF_COVER (b, 2, 7) {
     idx n = b.m.count;
-    real *once = reals(n), *half = reals(n), *g = gradients(&b.m);
+    real *once = reals(n), *half = reals(n), *g = b.m.grads;
     lab_gradients(&b);
     copy(once, g, n);
     lab_backward(&b, 1);
     for (idx i = 0; i < n; i++)
       half[i] = g[i] / 2;
     for (int k = 0; k < b.m.n_tensors; k++) {
-      const Tensor *x = tensor_at(&b.m, k);
-      idx at = tensor_d(&b.m, x) - g;
+      const Tensor *x = b.m.all[k];
+      idx at = x->d - g;
       double most;
       if (!b.oracle->zero(&b, x, &most) &&
-          biggest(tensor_size(x), once + at) > 1e-9 * biggest(n, once))
-        within(t, distance(tensor_size(x), once + at, half + at), 0,
+          biggest(tensor_count(x), once + at) > 1e-9 * biggest(n, once))
+        within(t, distance(tensor_count(x), once + at, half + at), 0,
                256 * REAL_EPS, "%s twice, %s", x->name, b.flags);
     }
     model_zero_grads(&b.m);
@@ -914,11 +914,11 @@ static void model_backward__nan_is_seen_rows(Test *t) {
       continue;
     LABS (b, 1, 7, v->flags)
       for (int k = 0; k < b.m.n_tensors; k++) {
-        const Tensor *x = tensor_at(&b.m, k), *bad;
+        const Tensor *x = b.m.all[k], *bad;
         idx i = 0;
-        while (i < tensor_size(x) && unreached(&b, x, i))
+        while (i < tensor_count(x) && unreached(&b, x, i))
           i++;
-        real *at = tensor_w(&b.m, x) + i, was = *at;
+        real *at = x->w + i, was = *at;
         *at = (real)NAN;
         double loss = lab_gradients(&b);
         gradient_norm(&b.m, &bad);

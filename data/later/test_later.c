@@ -273,7 +273,7 @@ static void gradients__dead_heads(Test *t) {
     fact(t, isfinite(loss), "the loss is %g, %s", loss, b.flags);
     EACH (k, DEAD) {
       const Tensor *x = model_tensor(&b.m, DEAD[k]);
-      within(t, biggest(tensor_size(x), tensor_d(&b.m, x)), 0, 0, "d%s, %s",
+      within(t, biggest(tensor_count(x), x->d), 0, 0, "d%s, %s",
              DEAD[k], b.flags);
     }
   }
@@ -356,8 +356,8 @@ static void gradients__one_key(Test *t) {
     EACH (k, DEAD) {
       const Tensor *x = model_tensor(&b.m, DEAD[k]);
       bool meets = k == 5 && b.m.c.extra;
-      fact(t, (biggest(tensor_size(x), tensor_d(&b.m, x)) > 0) == meets,
-           "d%s is %g, %s", DEAD[k], biggest(tensor_size(x), tensor_d(&b.m, x)),
+      fact(t, (biggest(tensor_count(x), x->d) > 0) == meets,
+           "d%s is %g, %s", DEAD[k], biggest(tensor_count(x), x->d),
            b.flags);
     }
   }
@@ -624,7 +624,7 @@ static void leave__short_value(Test *t) {
 
 static void halve(Lab *b, const char *name) {
   real *x = lab_at(b, name);
-  for (idx i = 0; x && i < tensor_size(model_tensor(&b->m, name)); i++)
+  for (idx i = 0; x && i < tensor_count(model_tensor(&b->m, name)); i++)
     x[i] /= 2;
 }
 
@@ -724,7 +724,7 @@ static void qk_norm__lengths(Test *t) {
     EACH (k, SCALED)
       for (int twice = 0; twice < 2; twice++) {
         real *x = lab_at(&b, SCALED[k]);
-        for (idx i = 0; i < tensor_size(model_tensor(&b.m, SCALED[k])); i++)
+        for (idx i = 0; i < tensor_count(model_tensor(&b.m, SCALED[k])); i++)
           x[i] *= 2;
       }
     lab_forward(&b);
@@ -768,7 +768,7 @@ static void gradients__no_use(Test *t) {
         double all = biggest(b.m.count, b.m.grads);
         for (int k = 0; k < 2; k++) {
           const Tensor *x = model_tensor(&b.m, use->names[k]);
-          double size = biggest(tensor_size(x), tensor_d(&b.m, x));
+          double size = biggest(tensor_count(x), x->d);
           fact(t, live ? size > 1e-6 * all : size <= use->most * all,
                "d%s is %g of %g, %s", x->name, size, all, b.flags);
         }
@@ -799,15 +799,15 @@ static void heads__start(Test *t) {
       const Tensor *x = model_tensor(&b.m, STARTS[k].name);
       model_init(&b.m, INIT_TORCH, 3);
       fact(t, x && !x->matrix, "no %s", STARTS[k].name);
-      for (idx i = 0; x && i < tensor_size(x); i++)
-        within(t, (double)tensor_w(&b.m, x)[i], STARTS[k].value, 0, "%s",
+      for (idx i = 0; x && i < tensor_count(x); i++)
+        within(t, (double)x->w[i], STARTS[k].value, 0, "%s",
                x->name);
     }
   LABS (b, 1, 2, "--sink-token", "--sink-token 3")
     for (int init = 0; init < INIT_ROWS; init++) {
       const Tensor *x = model_tensor(&b.m, "xstar");
       const Tensor *wte = model_tensor(&b.m, "wte");
-      const idx n = tensor_size(x), N = tensor_size(wte);
+      const idx n = tensor_count(x), N = tensor_count(wte);
       model_init(&b.m, init, 3);
       const double size = (double)vec_dot(n, x->w, x->w) / (double)n;
       const double like = (double)vec_dot(N, wte->w, wte->w) / (double)N;
@@ -827,7 +827,7 @@ static void heads__start(Test *t) {
                  x->cols == SHAPES[r].columns && x->init == wq->init,
              "%s: [%d,%d]", b.flags, x->rows, x->cols);
         model_init(&b.m, init, 3);
-        fact(t, biggest(tensor_size(x), tensor_w(&b.m, x)) > 0,
+        fact(t, biggest(tensor_count(x), x->w) > 0,
              "W_g starts at 0");
       }
 }
@@ -904,7 +904,7 @@ static void block_sandwich__lengths(Test *t) {
       within(t, second, 1, 100 * REAL_EPS, "the square of FFN's branch");
     }
     vec_scale(C * C, lab_at(&b, "l0.wo"), 8);
-    vec_scale(tensor_size(model_tensor(&b.m, "l0.w3")), lab_at(&b, "l0.w3"), 8);
+    vec_scale(tensor_count(model_tensor(&b.m, "l0.w3")), lab_at(&b, "l0.w3"), 8);
     lab_forward(&b);
     fact(t, same_numbers(n, before, b.a.h) == sandwich, "8 W_O, 8 W_3: %s",
          b.flags);
@@ -1147,7 +1147,7 @@ static void muon__of_the_matrices(Test *t) {
   const double shrink = r.norm > p->clip ? p->clip / (r.norm + 1e-6) : 1;
   for (int i = 0; i < r.m.n_tensors; i++) {
     const Tensor *x = r.m.all[i];
-    const idx n = tensor_size(x), at = x->w - r.m.params;
+    const idx n = tensor_count(x), at = x->w - r.m.params;
     bool muon = false;
     double *w = room(n), *g = room(n), *M = room(n), off = 0;
     real *adam = reals(3 * n);
