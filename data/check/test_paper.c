@@ -826,7 +826,8 @@ static void run_stops(Test *t, const Experiments *x, const Settings *s) {
 static void rows_refused(Test *t, const Experiments *x, const Settings *s) {
   static const struct { const char *row, *says; } REFUSED[] = {
     {"swapped", "row swapped: +swap needs position embeddings"},
-    {"words", "none.tok: "}};
+    {"words", "none.tok: "},
+    {"toy", "row toy: a toy has no further measurement +map"}};
   EACH (i, REFUSED) {
     const int row = experiments_row(x, REFUSED[i].row);
     Result r;
@@ -848,6 +849,7 @@ static void row_run__repeats(Test *t) {
       "row wild tiny --lr 900 --clip 0 --init torch --sim identity "
       "--normalizer one\n"
       "row swapped after=plain +swap\nrow words tiny --tokenizer=none.tok\n"
+      "row toy --toy trigger --steps 3 +map\n"
       "claim has differs s: c\nrule plain.alpha_1 < 1\n"
       "needs plain.diverged < 1\nneeds plain.alpha_1/wiki < 1\n"
       "claim lacks differs s: c\nrule plain.alfa_1 < star.alpha_1\n";
