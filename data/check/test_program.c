@@ -207,6 +207,34 @@ static void trainer_step__adamw_first(Test *t) {
        r->m.count);
 }
 
+/* Each of AdamW's own flags reaches the step. */
+static void trainer_step__adamw_flags(Test *t) {
+  static const char *const FLAGS[] = {"--beta1 0.5", "--beta2 0.5",
+                                      "--adam-eps 1e-2"};
+  Trainer *one = trainer_of(t, "");
+  steps_of(t, one, 3);
+  EACH (i, FLAGS) {
+    Trainer *r = trainer_of(t, FLAGS[i]);
+    steps_of(t, r, 3);
+    fact(t, distance(one->m.count, one->m.params, r->m.params) > 1e-4,
+         "%s changes nothing", FLAGS[i]);
+  }
+}
+
+/* A gradient that is not finite ends the step before it moves anything. */
+static void trainer_finish__bad_gradient(Test *t) {
+  Trainer *r = trainer_of(t, "");
+  steps_of(t, r, 1);
+  const Tensor *x = model_tensor(&r->m, "l0.wq");
+  const real was = x->w[1];
+  x->d[0] = (real)NAN;
+  fact(t,
+       trainer_finish(r, 1, fresh(t)) == 1 &&
+           strstr(t->e.text, "the gradient of l0.wq") && r->step == 1 &&
+           x->w[1] == was,
+       "%s", t->e.text);
+}
+
 /* A run that breaks says at which step and in which tensor or block. */
 static void trainer_step__diverges(Test *t) {
   static const struct {
@@ -907,6 +935,71 @@ static void train_run__no_log(Test *t) {
     trainer_free(&back);
 }
 
+/* Ctrl-C at step 3; with --log-every 7 an error. */
+static int stops_at_3(Trainer *t, const Progress *p, Error *e) {
+  (void)p;
+  if (t->step != 3)
+    return 0;
+  if (t->s.train.log_every == 7)
+    return fail(e, 1, "no more. Try: less");
+  raise(SIGINT);
+  return 0;
+}
+
+/* A training that is stopped or fails has its checkpoint and is no success; a
+ * second signal ends the program. */
+static void train_run__stops(Test *t) {
+  static const Program WATCHED = {.name = "sink", .watch = stops_at_3};
+  static const char *const SAYS[] = {"stopped at step 3 of 9; --out has",
+                                     "no more"};
+  for (int k = 0; k < 2; k++) {
+    Trainer back;
+    Trainer *r = trainer_of(t, k ? "--steps 9 --log-every 7" : "--steps 9");
+    Progress p = {.name = "test"};
+    r->s.program = &WATCHED;
+    r->s.watched = (struct Films *)r;   /* not NULL: the program watches */
+    snprintf(r->s.out, sizeof r->s.out, SCRATCH "/stop%d.ckpt", k);
+    fact(t,
+         train_run(r, &p, fresh(t)) == 1 && r->step == 3 &&
+             strstr(t->e.text, SAYS[k]),
+         "%s", t->e.text);
+    interrupted = 0;
+    fact(t, k || signal(SIGTERM, SIG_DFL) == SIG_DFL,
+         "a second signal does not end it");
+    fact(t,
+         !checkpoint_load(r->s.out, false, &back, fresh(t)) && back.step == 3,
+         "%s", t->e.text);
+    if (!t->e.status)
+      trainer_free(&back);
+  }
+}
+
+/* Each number of a line of the log stands in its column; sink_1_at_0.2 does not
+ * go by --eps. */
+static void log_line__columns(Test *t) {
+  static const double WANT[] = {
+    20, 21, 1 + ALPHA_1, 1 + SINK_1, 1 + ALPHA_STAR, 1 + SINK_STAR,
+    1 + NORM_RATIO, 0.5};
+  Trainer *r = trainer_of(t, "--extra k --steps 4");
+  Trainer *fixed = trainer_of(t, "--fix-token 1");
+  Progress p = {.low = 0.5};
+  Bytes *log = bytes_of(t);
+  for (int k = 0; k < ROW; k++)
+    p.now[k] = k + 1;
+  steps_of(t, r, 4);
+  r->norm = 20;
+  r->lr = 21;
+  log_line(r, &p, log, fresh(t));
+  bytes_add(log, "", 1, &t->e);
+  EACH (i, WANT)
+    within(t, number_after((char *)log->at, "4,", i + 2), WANT[i], 1e-9,
+           "column %d", i);
+  fixed->s.eps = 1;
+  fact(t,
+       !look_at_sink(fixed, &p, fresh(t)) && p.now[SINK_1] == 0 && p.low > 0,
+       "sink_1_at_0.2 is %g", p.low);
+}
+
 /* =============================================================================
  * 11  Evaluation */
 
@@ -1412,6 +1505,39 @@ static void heat_map__print_alpha(Test *t) {
   sinks_free(&s);
 }
 
+/* Each number of the page of `eval` stands in its column. */
+static void sinks_print__columns(Test *t) {
+  static const double WANT[] = {2, 3, 4, 0.5, 0.6, 8, 9, 10, 11};
+  const double even_2 = (1 / 2.0 + 1 / 3.0 + 1 / 4.0 + 1 / 5.0) / 4;
+  Config c = config_of(t, "--layers 1 --heads 1 --dim 8 --context 5");
+  Sinks s = sinks_empty(t, &c);
+  for (int i = 0; i < 5; i++) {
+    s.hnorm[i] = i ? 1 : 7;
+    s.hnorm[5 + i] = i ? 1 : 2;
+    s.knorm[i] = i ? 1 : 3;
+    s.vnorm[i] = i ? 1 : 4;
+    s.alpha[i] = 0.1;
+  }
+  s.cosine[0] = 0.5;
+  s.cosine[1] = 0.6;
+  s.product[0] = 8;
+  s.product[1] = 9;
+  s.entropy[0] = 10;
+  s.raw[0] = 11;
+  s.massive = 50;
+  s.median = 4;
+  const char *text = sinks_page(t, &s, &c, 2, false);
+  const char *row = strstr(text, "mass\n");
+  EACH (i, WANT)
+    within(t, number_after(row, "\n    1 ", i), WANT[i], 1e-9,
+           "block 1, column %d", i);
+  within(t, number_after(text, "\n2 ", 4), 0.1 / even_2, 5.1e-3, "x even");
+  fact(t,
+       strstr(text, "a state 50 in size, median of its block 4: 12.5 times"),
+       "%s", text);
+  sinks_free(&s);
+}
+
 /* =============================================================================
  * 15  Files, memory, random numbers, errors */
 
@@ -1602,6 +1728,36 @@ static void writing__two_at_once(Test *t) {
        !writing_end(&two, fresh(t)) &&
            !strcmp(text_in(t, PATH), "the second") && file_missing(NEW),
        "the second: %s", e->text);
+}
+
+/* Neither a disk that fills in the middle of a file nor an error before its end
+ * replaces what was there. */
+static void writing_end__half_a_file(Test *t) {
+  static const char PATH[] = SCRATCH "/file";
+  Writing w;
+  scratch_open();
+  file_write(PATH, "old", 3, fresh(t));
+#ifndef _WIN32
+  static unsigned char data[200000];   /* more than a buffer of stdio */
+  struct rlimit room, little;
+  if (getrlimit(RLIMIT_FSIZE, &room))
+    exit(1);
+  little = room;
+  little.rlim_cur = 100000;
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &little);
+  int status = file_write(PATH, data, sizeof data, fresh(t));
+  setrlimit(RLIMIT_FSIZE, &room);
+  fact(t, status == 1 && !strcmp(text_in(t, PATH), "old"), "half a file: %s",
+       t->e.text);
+#endif
+  writing_begin(&w, PATH, fresh(t));
+  writing_add(&w, "new", 3);
+  fail(&t->e, 1, "later");
+  fact(t,
+       writing_end(&w, &t->e) == 1 && !strcmp(text_in(t, PATH), "old") &&
+           file_missing(SCRATCH "/file.new"),
+       "what failed replaces a file");
 }
 
 /* The folder of this program, and files beside it where there are none here. */
@@ -1941,6 +2097,27 @@ static void settings_parse__words(Test *t) {
   }
 }
 
+/* Words and flags beyond their room, and a control character in an error. */
+static void settings_flags__many(Test *t) {
+  char flags[9000] = "";
+  Settings s;
+  settings_default(&s);
+  for (int i = 0; i < 70; i++)
+    strcat(flags, "a ");
+  fact(t,
+       settings_flags(&s, flags, MODEL, fresh(t)) == 2 &&
+           strstr(t->e.text, "too many"),
+       "%s", t->e.text);
+  for (int i = 0; i < 900; i++)
+    strcat(flags, "--tied ");
+  fact(t,
+       settings_flags(&s, flags, MODEL, fresh(t)) == 2 &&
+           strstr(t->e.text, "too many flags"),
+       "%s", t->e.text);
+  fail(fresh(t), 1, "a\nb\33c");
+  fact(t, !strcmp(t->e.text, "a?b?c"), "%s", t->e.text);
+}
+
 static const char *const IDLE[][2] = {
   {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq",
    ""},
@@ -1981,6 +2158,8 @@ static const char *const IDLE[][2] = {
   {"eval: --ids a --first-tokens 3", "without --ids."},
   {"eval: --first-tokens other", ""}, {"generate: --first-tokens natural", ""},
   {"--save-every 3", "--out."}, {"--text a'b`c", ""},
+  {"run: --scale 2", "as run has its own rows"},
+  {"--valid 0", "--valid: has an effect only above 0"},
   {"--grammar g --bos --fix-token 2 --tokenizer t --plain", ""},
   {"generate: --grammar g --bos", "without --grammar."},
   {"generate: --bos --tokenizer t", ""}, {"tokenize: --tokenizer b --bos", ""},
@@ -2541,6 +2720,10 @@ static void sink__wrong_files(Test *t) {
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/none", "none: "},
     {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
      "ids:2: expected ids below 9, the vocabulary"},
+    {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/uneven",
+     "lines of equal length"},
+    {"dump --vocab 9 --prefix 3 --out " SCRATCH "/d --ids " SCRATCH "/short",
+     "beyond any --prefix"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids",
      "lines of equal length, of 2 to 129"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "of 2 to 129 ids"},
@@ -2554,6 +2737,8 @@ static void sink__wrong_files(Test *t) {
   file_write(SCRATCH "/bad.grammar", "s = a\nt = }\n", 12, &e);
   file_write(SCRATCH "/ids", "1 2 3\n7 8 9\n4 5\n", 16, &e);
   file_write(SCRATCH "/long", "1 2 3 4\n", 8, &e);
+  file_write(SCRATCH "/uneven", "1 2\n3 4 5 6\n", 12, &e);
+  file_write(SCRATCH "/short", "1 2 3\n", 6, &e);
   said(t, "train --quiet --steps 1 --out " SCRATCH "/m.ckpt" SMALL_RUN);
   const Bytes *b = file_of(t, SCRATCH "/m.ckpt");
   file_write(SCRATCH "/short.ckpt", b->at, b->size - b->size / 3, &e);
@@ -2846,6 +3031,50 @@ static void sink__dump_gates(Test *t) {
     }
 }
 
+/* Logits, weights and alpha of a dump have the tokens' rows, and not those of
+ * x*. */
+static void sink__dump_rows(Test *t) {
+  enum { T = 3, S = 5, H = 4, L = 2, V = 40 };
+  static const char ALL[] = "--sink-token 2 --layers 2 --heads 4 --dim 16 "
+                            "--ffn 20 --vocab 40 --context 8 ";
+  static real logits[T * V];
+  static const int IDS[] = {1, 2, 3};
+  Lab b;
+  Npy x = {0}, m = {0};
+  if (no_binary(t))
+    return;
+  scratch_open();
+  file_write(SCRATCH "/ids", "1 2 3 4\n", 8, fresh(t));
+  said(t, "dump --seed 3 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s%s",
+       BASE, ALL);
+  if (!lab_open(&b, t, 1, T, ALL))
+    return;
+  memcpy(b.ids, IDS, sizeof IDS);
+  model_init(&b.m, INIT_TORCH, 3);
+  lab_forward(&b);
+  model_logits(&b.m, &b.a, b.a.nf + 2 * b.m.c.dim, T, logits);
+  npy_is(t, "logits", logits, 1e-5, 3, (idx[]){1, T, V});
+  lab_close(&b);
+  bool read = npy_read(t, "attn", &x, 5, (idx[]){L, 1, H, T, S});
+  for (int k = 0; read && k < L * H * T; k++)
+    for (int j = 0; j < S; j++)
+      fact(t, (x.at[k * S + j] > 0) == (j <= k % T + 2), "row %d, column %d", k,
+           j);
+  free(x.at);
+  x.at = NULL;
+  read = npy_read(t, "metric", &m, 5, (idx[]){L, 1, H, T, S}) &&
+         npy_read(t, "alpha", &x, 4, (idx[]){L, 1, H, S});
+  for (int k = 0; read && k < L * H * S; k++) {
+    const int from = k % S > 2 ? k % S - 2 : 0;
+    double alpha = 0;
+    for (int i = from; i < T; i++)
+      alpha += m.at[(k / S * T + i) * S + k % S] / (T - from);
+    within(t, x.at[k], alpha, 1e-5, "alpha %d", k);
+  }
+  free(x.at);
+  free(m.at);
+}
+
 enum { OF_SINK = 6 }; /* the rows behind these are ./hf's */
 static const char *const DUMP_FLAGS[] = {
   "--kernel mlp --sim identity --normalizer pnorm --pnorm 3",
@@ -3107,6 +3336,51 @@ static void sink__knows_its_text(Test *t) {
   }
 }
 
+/* What is read, said and kept at the edges: ids in place of a model's own text,
+ * a text of one document, a full disk, an empty file of mktemp, a tokenizer
+ * from stdin. */
+static void sink__edges(Test *t) {
+  Settings s;
+  Bytes *one = bytes_of(t);
+  if (no_binary(t) || !tale_open(t, &s, ""))
+    return;
+  for (int i = 0; i < 400; i++)
+    bytes_add(one, "some words ", 11, fresh(t));
+  file_write(SCRATCH "/one", one->at, one->size, &t->e);
+  file_write(SCRATCH "/nothing", "", 0, &t->e);
+  file_write(SCRATCH "/ids", "5 6 7 8 9 1 2 3 4 5 6 7 8\n", 26, &t->e);
+  said(t, "train --quiet --steps 1 --fix-token 1 --out " SCRATCH
+          "/m.ckpt" SMALL_RUN);
+  const char *line = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 1 --ids "
+                          SCRATCH "/ids");
+  fact(t, *line && !strstr(line, "fixed"), "ids are fixed: %s", line);
+  line = said(t, "eval " SCRATCH "/m.ckpt --T 2 --n 4");
+  fact(t, strstr(line, "Sink at eps 0.3 says nothing here"), "%s", line);
+  sink_fails(t, "train --quiet --steps 0 --vocab 300" SMALL_RUN, 2,
+             "--vocab 300: ");
+  said(t, "train --quiet --steps 0 --valid 0.9 --out " SCRATCH
+          "/u.ckpt" SMALL_RUN " --text " SCRATCH "/one");
+  said(t, "train --quiet --steps 0 --out " SCRATCH "/nothing --text " SCRATCH
+          "/tale.txt" SMALL_SIZE);
+  said(t, "train --quiet --steps 0 --out " SCRATCH "/t.ckpt" SMALL_RUN
+          " --tokenizer - < " SCRATCH "/tale.tok");
+  answers(t, PROGRAM, "train --steps 1" SMALL_RUN, 0,
+          "train        1/1  loss ");
+  if (!file_missing("/dev/full"))
+    fact(t,
+         EXIT_STATUS(system(PROGRAM " list > /dev/full 2> " SCRATCH "/cc")) ==
+                 1 && strstr(text_in(t, SCRATCH "/cc"), "cannot be written"),
+         "a full disk");
+  line = said(t, "run --quiet --steps 1 --T 8 --n 5 --threads 3" SMALL_RUN);
+  fact(t,
+       strstr(line, "over 5 sequences of 8 tokens") &&
+           strstr(line, "\nk-bias token 1\n"),
+       "%s", line);
+#ifdef _OPENMP
+  fact(t, strstr(line, " s on 3 threads."), "%s", line);
+#endif
+}
+
 /* A training that will show no sink says so at its start, and
  * what shows one. */
 static void warn_no_sink__where(Test *t) {
@@ -3190,32 +3464,35 @@ static void sink__plain(Test *t) {
 static const TestEntry TESTS[] = {
   RUNS(left_out__words), RUNS(config__defaults),
   RUNS(config_from_flags__without_hf), RUNS(trainer_step__learns),
-  RUNS(trainer_step__accumulates), RUNS(trainer_step__fails), RUNS(trainer_step__by_hand),
-  RUNS(trainer_step__adamw_first), RUNS(trainer_step__diverges),
-  RUNS(trainer_step__diverges_wild), RUNS(checkpoint__round_trip),
-  RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
-  RUNS(checkpoint_read__other_precision), RUNS(checkpoint__continues),
-  RUNS(trainer_begin__refuses), RUNS(train_run__continues_the_log),
-  RUNS(checkpoint_write__no_room), RUNS(train_run__leaves),
-  RUNS(train_run__no_log), RUNS(evaluate__against_maps),
+  RUNS(trainer_step__accumulates), RUNS(trainer_step__fails),
+  RUNS(trainer_step__by_hand), RUNS(trainer_step__adamw_first),
+  RUNS(trainer_step__adamw_flags), RUNS(trainer_finish__bad_gradient),
+  RUNS(trainer_step__diverges), RUNS(trainer_step__diverges_wild),
+  RUNS(checkpoint__round_trip), RUNS(checkpoint_read__damage),
+  RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision),
+  RUNS(checkpoint__continues), RUNS(trainer_begin__refuses),
+  RUNS(train_run__continues_the_log), RUNS(checkpoint_write__no_room),
+  RUNS(train_run__leaves), RUNS(train_run__no_log), RUNS(train_run__stops),
+  RUNS(log_line__columns), RUNS(evaluate__against_maps),
   RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
   RUNS(demo_run__diverged), RUNS(run_verdict__words),
-  RUNS(keys_seen__as_visible),
-  RUNS(sinks_print__blocks_that_attend), RUNS(sinks_print__nothing),
-  RUNS(sinks__self_and_prev), RUNS(heat_map__print_alpha), RUNS(rng__outputs),
+  RUNS(keys_seen__as_visible), RUNS(sinks_print__blocks_that_attend),
+  RUNS(sinks_print__nothing), RUNS(sinks__self_and_prev),
+  RUNS(heat_map__print_alpha), RUNS(sinks_print__columns), RUNS(rng__outputs),
   RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
-  RUNS(writing__two_at_once), RUNS(program_folder__beside),
-  RUNS(fail__keeps_the_first), RUNS(set_workers__says_so),
-  RUNS(option__choices), RUNS(option__numbers), RUNS(option_text__round_trip),
-  RUNS(settings_parse__words), RUNS(settings_refuse_idle__rows),
+  RUNS(writing__two_at_once), RUNS(writing_end__half_a_file),
+  RUNS(program_folder__beside), RUNS(fail__keeps_the_first),
+  RUNS(set_workers__says_so), RUNS(option__choices), RUNS(option__numbers),
+  RUNS(option_text__round_trip), RUNS(settings_parse__words),
+  RUNS(settings_flags__many), RUNS(settings_refuse_idle__rows),
   RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages),
   RUNS(sink__usage), RUNS(bench__refuses), RUNS(bench__figures),
   RUNS(sink__outputs), RUNS(sink__reads_stay), RUNS(sink__exact),
   RUNS(sink__elsewhere), RUNS(sink__wrong_files), RUNS(sink__dump),
-  RUNS(sink__dump_gates), RUNS(sink__dump_again), RUNS(sink__dump_stops),
-  RUNS(sink__train_and_eval),
-  RUNS(sink__knows_its_text), RUNS(warn_no_sink__where), RUNS(sink__not_finite),
-  RUNS(sink__plain)};
+  RUNS(sink__dump_gates), RUNS(sink__dump_rows), RUNS(sink__dump_again),
+  RUNS(sink__dump_stops), RUNS(sink__train_and_eval),
+  RUNS(sink__knows_its_text), RUNS(sink__edges), RUNS(warn_no_sink__where),
+  RUNS(sink__not_finite), RUNS(sink__plain)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
