@@ -146,6 +146,24 @@ static void rope_frequency__stretched(Test *t) {
 typedef struct LaterFact { const char *name, *text, *wants; } LaterFact;
 
 static const LaterFact LATER_ROWS[] = {
+  /* what a key that is not there counts as */
+  {"gpt_oss", "-sliding_window `use_cache`: true", "--window 128"},
+  {"gpt_oss", "-rms_norm_eps `use_cache`: true", "--norm-eps 1e-05"},
+  {"gpt_oss", "`rope_parameters`: {`rope_type`: `default`}, `rope_theta`: null",
+   "--rope-base 150000"},
+  {"gemma2", "-attn_logit_softcapping `use_cache`: true", "--soft-cap 50"},
+  {"gemma2", "-final_logit_softcapping `use_cache`: true", "--logit-cap 30"},
+  {"olmo3", "-sliding_window `use_cache`: true", "--window 4096"},
+  {"olmo3", "`rope_parameters`: null, `rope_theta`: null",
+   "--rope-base 500000"},
+  {"phi3-longrope", "-original_max_position_embeddings `use_cache`: true",
+   "--rope-original 4096"},
+  {"qwen2",
+   "-sliding_window `use_sliding_window`: true, `max_window_layers`: 0, "
+   "`layer_types`: null", "--window 4096"},
+  {"qwen2",
+   "-max_window_layers `use_sliding_window`: true, `sliding_window`: 6, "
+   "`layer_types`: null", "--window 0"},
   {"qwen2", "`sliding_window`: 5", "--window 0"},
   {"qwen2",
    "`use_sliding_window`: true, `sliding_window`: null, `layer_types`: null",

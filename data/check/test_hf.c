@@ -1243,6 +1243,10 @@ static const struct { const char *text, *said; } JSON_ROWS[] = {
   {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
   {"{`a`: `\\u12g4`}", "four hexadecimal digits"},
   {"{`a`: `\\uD83D`}", "a whole surrogate pair"},
+  {"{`a`: `\\uD83D\\uE000`}", "a whole surrogate pair"},
+  {"{`a`: `\\uD83D\\uDBFF`}", "a whole surrogate pair"},
+  {"{`a`: `\\uDFFF`}", "four hexadecimal digits of a character"},
+  {"{`a`: `\\uDC00\\uDC00`}", "four hexadecimal digits of a character"},
   {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00"
    "\\uDBFF\\uDFFF\"}",
    "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD"
@@ -1434,6 +1438,10 @@ static void hf__choices(Test *t) {
     sink_fails(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt",
                1, BAD[i][1]);
   }
+  text_file(t, SCRATCH "/h.jsonl",
+            "{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
+            "[`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8`, `9`], `label`: 8}\n");
+  hf_does(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt");
 }
 
 /* The dump of x.model has its loss and parameters, and gradients where it has
@@ -1716,6 +1724,42 @@ static void hf__facts(Test *t) {
   }
 }
 
+/* What a key that config.json lacks counts as. */
+static void family_read__defaults(Test *t) {
+  static const struct {
+    const char *text, *flags[10];
+  } ROWS[] = {
+    {"{`model_type`: `jamba`, `vocab_size`: 5, `num_hidden_layers`: 8, "
+     "`num_attention_heads`: 2, `hidden_size`: 8, `intermediate_size`: 8, "
+     "`max_position_embeddings`: 16}",
+     {"attention-period 8", "attention-offset 4", "mamba-state 16",
+      "mamba-conv 4", "mamba-inner 16", "experts 16", "expert-top 2",
+      "expert-period 2", "expert-offset 1"}},
+    {"{`model_type`: `gpt_neox`, `vocab_size`: 5, `num_hidden_layers`: 1, "
+     "`num_attention_heads`: 2, `hidden_size`: 16, `intermediate_size`: 8, "
+     "`max_position_embeddings`: 16}",
+     {"norm-eps 1e-05", "rotary-dims 2"}}};
+  EACH (i, ROWS) {
+    Json j = {0};
+    Settings s;
+    char text[400], is[PATH_ROOM], flag[32];
+    snprintf(text, sizeof text, "%s", ROWS[i].text);
+    unticked(text, strlen(text));
+    fact(t,
+         !json_read(&j, (const unsigned char *)text, strlen(text), "x",
+                    fresh(t)) &&
+             family_read(&j, &s, &t->e),
+         "%s", t->e.text);
+    for (int k = 0; k < 10 && ROWS[i].flags[k] && !t->e.status; k++) {
+      sscanf(ROWS[i].flags[k], "%31s", flag);
+      option_text(option_find(flag, MODEL), &s, is, sizeof is);
+      fact(t, !strcmp(is, strchr(ROWS[i].flags[k], ' ') + 1), "--%s: %s",
+           ROWS[i].flags[k], is);
+    }
+    json_free(&j);
+  }
+}
+
 /* Rows "model key value what it has to be", each in a folder that `given`
  * makes. After | stands what is said instead; where nothing follows, the key is
  * one that nobody reads. */
@@ -1786,6 +1830,16 @@ static void hf__finite(Test *t) {
     else
       hf_does(t, words);
   }
+  /* a first number, and an unembedding that is not tied */
+  text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[0]);
+  published_write(t, path, "gpt2", "F32", 0, 1, NULL, "");
+  Bytes *b = file_of(t, path);
+  memcpy(b->at + 8 + number_at(b->at, 8), "\0\0\xC0\x7F", 4);
+  bytes_file(t, path, b);
+  sink_fails(t, IMPORT, 1, "expected finite numbers in wte.weight");
+  text_file(t, DOWNLOAD "/config.json", TIED);
+  published_write(t, path, "llama", "BF16", 0, 1, NULL, "");
+  sink_fails(t, IMPORT, 1, "to be the embedding, to which");
 }
 
 /* Every tensor is accounted for by name, and a refusal leaves what stood
@@ -1905,6 +1959,7 @@ static void hf__llama2c(Test *t) {
     Trainer r;
     bin_bytes(&b, tied, &e);
     bytes_file(t, SCRATCH "/x.bin", &b);
+    text_file(t, SCRATCH "/x.model.tok", "an older one's");
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model") ||
         failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", false, &r, &e),
                &e))
@@ -1918,6 +1973,7 @@ static void hf__llama2c(Test *t) {
              c->norm == NORM_RMS && c->norm_eps == 1e-5 &&
              c->rope_base == 10000,
          "another model");
+    fact(t, file_missing(SCRATCH "/x.model.tok"), "an older vocabulary stays");
     bin_holds(t, &r.m, tied, 0.5f);
     trainer_free(&r);
   }
@@ -3727,6 +3783,13 @@ static const char *const NFC_ROWS[][2] = {
   {"\xEA\xB0\x81", "\xEA\xB0\x81"},
   {"\xEA\xB0\x81\xE1\x86\xA8", "\xEA\xB0\x81\xE1\x86\xA8"},
   {"\xE1\x84\x80\xCC\x81\xE1\x85\xA1", "\xE1\x84\x80\xCC\x81\xE1\x85\xA1"},
+  /* Hangul: the vowel behind the 21, the first letter behind the 19, what
+   * stands before the first tail, behind the last, behind all syllables */
+  {"\xE1\x84\x80\xE1\x85\xB6", "\xE1\x84\x80\xE1\x85\xB6"},
+  {"\xE1\x84\x93\xE1\x85\xA1", "\xE1\x84\x93\xE1\x85\xA1"},
+  {"\xEA\xB0\x80\xE1\x86\xA7", "\xEA\xB0\x80\xE1\x86\xA7"},
+  {"\xEA\xB0\x80\xE1\x87\x83", "\xEA\xB0\x80\xE1\x87\x83"},
+  {"\xED\x9E\xA4", "\xED\x9E\xA4"},
   {"\xF0\xAF\xA0\x80", "\xE4\xB8\xBD"}, {"\xEF\xAC\x9D", "\xD7\x99\xD6\xB4"},
   {"e\xCC\x81\xFF", U_E9 "?"},
   /* U+1DFA is Unicode 14's; to the library it is no mark */
@@ -4478,6 +4541,88 @@ static void choices_read__lines(Test *t) {
              strstr(bad.text, ". Try: ") && !c.text && !c.question,
          "%s: %d %s", BAD[i].text, status, bad.text);
   }
+  static const char NINE[] = "8\ta\t1\t2\t3\t4\t5\t6\t7\t8\t9\n";
+  static const char ZERO[] = "0\ta\0b\tx\ty\n";
+  fact(t,
+       !choices_read((const unsigned char *)NINE, sizeof NINE - 1, "f", &c,
+                     &e) &&
+           c.question[0].endings == 9,
+       "%s", e.text);
+  choices_free(&c);
+  fact(t,
+       choices_read((const unsigned char *)ZERO, sizeof ZERO - 1, "f", &c,
+                    &e) == 1,
+       "a 0 byte is read");
+}
+
+/* acc_norm divides by characters; of equals the first wins. */
+static void question_judge__by_hand(Test *t) {
+  static const char LINES[] = "1\tc\t" U_E9 U_E9 U_E9 "\tabcd\n"
+                              "0\tc\tab\tcd\n";
+  Choices c;
+  Error e = {0};
+  int right[2] = {0};
+  choices_read((const unsigned char *)LINES, sizeof LINES - 1, "f", &c, &e);
+  question_judge(&c, &c.question[0], (const double[]){-3, -3.2}, right);
+  fact(t, right[0] == 0 && right[1] == 1, "characters: %d %d", right[0],
+       right[1]);
+  question_judge(&c, &c.question[1], (const double[]){-1, -1}, right);
+  fact(t, right[0] == 1 && right[1] == 2, "equal: %d %d", right[0], right[1]);
+  choices_free(&c);
+  within(t, share_error(0.5, 5), 0.25, 0, "the error of 5");
+  within(t, share_error(1, 1), 0, 0, "the error of 1");
+}
+
+/* What a prefix leaves unscored counts nothing; a NaN is no answer. */
+static void choices_log_p__edges(Test *t) {
+  static const int32_t FIVE[] = {1, 2, 3, 4, 5};
+  static const Choice ONE_OF = {0, 5, 2};
+  Settings s;
+  Ids ids = {0};
+  settings_default(&s);
+  ids_add(&ids, FIVE, 5, fresh(t));
+  LABS (b, 1, 9, "--layers 1 --prefix 8", "--layers 1") {
+    const bool odd = !b.m.c.prefix;
+    double log_p = 0;
+    if (odd)
+      b.m.params[b.m.count - 1] = (real)NAN;
+    const int status = choices_log_p(&log_p, &b.m, &ONE_OF, 1, &ids, &s,
+                                     fresh(t));
+    if (odd)
+      fact(t, status == 1 && strstr(t->e.text, "is not finite"), "%g %s", log_p,
+           t->e.text);
+    else
+      fact(t, !status && log_p == 0, "inside a prefix: %g", log_p);
+  }
+  ids_free(&ids);
+}
+
+/* Without a context an ending has no blank in front, and is of two tokens at
+ * least: the first is not scored. */
+static void choices_encode__no_context(Test *t) {
+  static const char LINES[] = "0\t\tthe cat\tdog\n0\t\ta\tb\n";
+  Settings s;
+  Trainer r;
+  Choices c;
+  Choice of[2];
+  Ids ids = {0}, alone = {0};
+  Error e = {0}, bad = {0};
+  if (!tale_open(t, &s, "") || !trainer_made(t, &r, "--context 48"))
+    return;
+  choices_read((const unsigned char *)LINES, sizeof LINES - 1, "f", &c, &e);
+  tokenizer_encode(&r.data.tokenizer, (const unsigned char *)"the cat", 7,
+                   &alone, &e);
+  choices_encode(&r.data, &r.s, &c, &c.question[0], &ids, of, 48, &e);
+  fact(t,
+       !e.status && of[0].length == (int)alone.size &&
+           !memcmp(ids.at, alone.at, alone.size * sizeof *alone.at),
+       "another text: %s", e.text);
+  choices_encode(&r.data, &r.s, &c, &c.question[1], &ids, of, 48, &bad);
+  fact(t, strstr(bad.text, "at least one token"), "%s", bad.text);
+  choices_free(&c);
+  ids_free(&ids);
+  ids_free(&alone);
+  trainer_free(&r);
 }
 
 /* [E1] log p of an ending on its own, without padding or company: the sum over
@@ -5530,37 +5675,81 @@ static void hf__reads_sink(Test *t) {
   remove("sink-test.ckpt");
 }
 
-static const TestEntry TESTS[] = {
-  RUNS(rope_frequency__stretched), RUNS(families__against_library),
-  RUNS(first_open__counts), RUNS(families__see_faults), RUNS(families__files),
-  RUNS(families__facts), RUNS(families__sink_logits), RUNS(unpack__by_hand),
-  RUNS(cut_ffn_forward__by_hand), RUNS(model_list__blocks),
-  RUNS(model_list__jamba), RUNS(published__against_slow),
-  RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches),
-  RUNS(experts_forward__alike), RUNS(experts_forward__not_renormalised),
-  RUNS(published__same_bits), RUNS(published__extend), RUNS(published__sinks),
-  RUNS(stream__local_angles),
-  RUNS(signs__forward_only), RUNS(families__tokenizers),
-  RUNS(families__folders), RUNS(families__folder_tokens),
-  RUNS(sink__names_programs), RUNS(hf__config), RUNS(hf__reads_sink),
-  RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
-  RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json),
-  RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
-  RUNS(hf__facts_refused), RUNS(hf__finite), RUNS(hf__accounts),
-  RUNS(hf__returns), RUNS(hf__llama2c), RUNS(hf__llama2c_refuses),
-  RUNS(pieces__published), RUNS(tokenizer_encode__spaces),
-  RUNS(tokenizer_encode__ranks), RUNS(tokenizer_read__published),
-  RUNS(hf__tokenizer_json), RUNS(hf__tokenizer_characters),
-  RUNS(hf__tokenizer_refuses), RUNS(hf__sentencepiece),
-  RUNS(hf__sentencepiece_refuses), RUNS(hf__tokenizer_folder),
-  RUNS(hf__tokenizer_nfc), RUNS(hf__tokenizer_vectors), RUNS(hf__tells),
-  RUNS(hf__names_its_text), RUNS(choices_read__lines),
-  RUNS(choices_answer__oracle), RUNS(imported__against_library),
-  RUNS(imported__sees_faults), RUNS(check_model__every_variant),
-  RUNS(widen__every_half), RUNS(model_file__same_bits), RUNS(model_file__slabs),
-  RUNS(evaluate__streamed), RUNS(model_file__links),
-  RUNS(model_file_end__refuses), RUNS(model_head_read__hostile),
-  RUNS(model_file__damage), RUNS(sink__streams)};
+static const TestEntry TESTS[] = {RUNS(rope_frequency__stretched),
+                                  RUNS(families__against_library),
+                                  RUNS(first_open__counts),
+                                  RUNS(families__see_faults),
+                                  RUNS(families__files),
+                                  RUNS(families__facts),
+                                  RUNS(families__sink_logits),
+                                  RUNS(unpack__by_hand),
+                                  RUNS(cut_ffn_forward__by_hand),
+                                  RUNS(model_list__blocks),
+                                  RUNS(model_list__jamba),
+                                  RUNS(published__against_slow),
+                                  RUNS(mamba_forward__closed_form),
+                                  RUNS(mamba_forward__reaches),
+                                  RUNS(experts_forward__alike),
+                                  RUNS(experts_forward__not_renormalised),
+                                  RUNS(published__same_bits),
+                                  RUNS(published__extend),
+                                  RUNS(published__sinks),
+                                  RUNS(stream__local_angles),
+                                  RUNS(signs__forward_only),
+                                  RUNS(families__tokenizers),
+                                  RUNS(families__folders),
+                                  RUNS(families__folder_tokens),
+                                  RUNS(sink__names_programs),
+                                  RUNS(hf__config),
+                                  RUNS(hf__reads_sink),
+                                  RUNS(hf__tokenizer),
+                                  RUNS(hf__refuses),
+                                  RUNS(hf__keeps),
+                                  RUNS(hf__safetensors),
+                                  RUNS(hf__safetensors_limits),
+                                  RUNS(hf__json),
+                                  RUNS(hf__shards),
+                                  RUNS(hf__choices),
+                                  RUNS(hf__families),
+                                  RUNS(hf__facts),
+                                  RUNS(family_read__defaults),
+                                  RUNS(hf__facts_refused),
+                                  RUNS(hf__finite),
+                                  RUNS(hf__accounts),
+                                  RUNS(hf__returns),
+                                  RUNS(hf__llama2c),
+                                  RUNS(hf__llama2c_refuses),
+                                  RUNS(pieces__published),
+                                  RUNS(tokenizer_encode__spaces),
+                                  RUNS(tokenizer_encode__ranks),
+                                  RUNS(tokenizer_read__published),
+                                  RUNS(hf__tokenizer_json),
+                                  RUNS(hf__tokenizer_characters),
+                                  RUNS(hf__tokenizer_refuses),
+                                  RUNS(hf__sentencepiece),
+                                  RUNS(hf__sentencepiece_refuses),
+                                  RUNS(hf__tokenizer_folder),
+                                  RUNS(hf__tokenizer_nfc),
+                                  RUNS(hf__tokenizer_vectors),
+                                  RUNS(hf__tells),
+                                  RUNS(hf__names_its_text),
+                                  RUNS(choices_read__lines),
+                                  RUNS(question_judge__by_hand),
+                                  RUNS(choices_log_p__edges),
+                                  RUNS(choices_encode__no_context),
+                                  RUNS(choices_answer__oracle),
+                                  RUNS(imported__against_library),
+                                  RUNS(imported__sees_faults),
+                                  RUNS(check_model__every_variant),
+                                  RUNS(widen__every_half),
+                                  RUNS(model_file__same_bits),
+                                  RUNS(model_file__slabs),
+                                  RUNS(evaluate__streamed),
+                                  RUNS(model_file__links),
+                                  RUNS(model_file_end__refuses),
+                                  RUNS(model_head_read__hostile),
+                                  RUNS(model_file__damage),
+                                  RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
