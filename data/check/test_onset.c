@@ -1035,6 +1035,33 @@ static void onset_text__by_hand(Test *t) {
   experiments_free(&x);
 }
 
+/* Onsets of nine seeds do not fit a cell; a forecast names the rows that it was
+ * fitted to. */
+static void onset_cell__nine_seeds(Test *t) {
+  Experiments x;
+  Results r;
+  Cell cell = "";
+  scratch_open();
+  table_open(&x, "seeds 9 9\ncorpus story story.grammar\nitem onset s: t\nrow "
+                 "onset-1 --first-tokens 1 +onset\n"
+                 "row onset-text --first-tokens text +onset\n");
+  for (int seed = 1; seed < 10; seed++)
+    leave_run(&x, "onset-1", seed, (double[]){-12, 0, 0, 0}, "");
+  leave_run(&x, "onset-text", 1, (double[]){-12, 0, 0, 0}, "");
+  results_load(&r, &x, SCRATCH, "story", fresh(t));
+  onset_cell(cell, &r, 0, ONSET_SINK);
+  fact(t,
+       strlen(cell) < CELL &&
+           is(cell, ">12.0 >12.0 >12.0 >12.0 >12.0 ..: >12.0"),
+       "%s", cell);
+  Bytes *out = bytes_of(t);
+  onset_predict(out, &r, x.item, &t->e);
+  bytes_add(out, "", 1, &t->e);
+  has_part(t, (char *)out->at, "From onset on story: onset-1 (9)\n");
+  results_free(&r);
+  experiments_free(&x);
+}
+
 /* As a user asks: the commands, and what is foretold, of the shipped table. */
 static void sink__onset(Test *t) {
   Error e = {0};
@@ -1172,26 +1199,53 @@ static void measure_cache__one_block(Test *t) {
   }
 }
 
+/* The threads of before come back; 4 bits round weights and inputs. */
+static void measure_cache__rounded(Test *t) {
+  Settings s;
+  Trainer m;
+  Result r = {.seed = 1};
+  double x[ROUNDED][ROUNDING];
+  if (!tale_open(t, &s, "") || !trainer_made(t, &m, ""))
+    return;
+  const int had = workers();
+  set_workers(2);
+  const int two = workers();
+  m.s.eval_n = 9;
+  m.s.eval_T = 12;
+  fact(t, !measure_cache(&r, &m, fresh(t)) && workers() == two, "threads");
+  set_workers(had);
+  m.s.quantize = 4;
+  quantize(x, &m.m, &m.data, &m.s, 9, 12, fresh(t));
+  within(t, measured(t, &r, "rounded_4"), x[AND_INPUTS][R_MORE], 0,
+         "rounded_4");
+  result_free(&r);
+  trainer_free(&m);
+}
+
 #include "test_known.c"
 #include "test_signs.c"
 
-#define ONSET_TESTS \
-  RUNS(onset_see__by_hand), RUNS(onset_run__repeats), \
-  RUNS(seen_open__anywhere), RUNS(watch_places__by_configuration), \
-  RUNS(first_q__by_hand), RUNS(flag_word__last), RUNS(curve_onset__by_hand), \
-  RUNS(plane_fit__as_law_fit), RUNS(plane_fit__tells), RUNS(plane_fit__line), \
-  RUNS(plane_fit__few_points), \
-  RUNS(firstness_text__by_hand), RUNS(measure_cache__one_block), \
-  RUNS(measure_onset__by_hand), RUNS(log_above__known), \
-  RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), \
-  RUNS(law_choose__bends), RUNS(onset_text__by_hand), RUNS(sink__onset), \
-  RUNS(draw_corners__by_word), RUNS(remedies_cost__by_row), \
-  RUNS(isolate__identity), RUNS(isolate__numbers), RUNS(isolate__by_hand), \
-  RUNS(known_gather__tokens), RUNS(auc__known), \
-  RUNS(probe_fit__least_squares), RUNS(known_judge__by_hand), \
-  RUNS(known_block__by_hand), RUNS(measure_known__repeats), RUNS(sink__known), \
-  RUNS(rows__by_hand), RUNS(head_dead__by_hand), RUNS(signs_after__by_hand), \
-  RUNS(streams__by_hand), RUNS(signs_after__gradients), RUNS(signs__numbers), \
-  RUNS(quantized__by_hand), RUNS(quantize__losses), \
-  RUNS(stream__as_evaluated), RUNS(stream__against_one_forward), \
-  RUNS(stream__identities), RUNS(streamed_of__by_hand), RUNS(sink__signs)
+#define ONSET_TESTS                                                            \
+  RUNS(onset_see__by_hand), RUNS(onset_run__repeats),                          \
+      RUNS(seen_open__anywhere), RUNS(watch_places__by_configuration),         \
+      RUNS(first_q__by_hand), RUNS(flag_word__last),                           \
+      RUNS(curve_onset__by_hand), RUNS(plane_fit__as_law_fit),                 \
+      RUNS(plane_fit__tells), RUNS(plane_fit__line),                           \
+      RUNS(plane_fit__few_points), RUNS(firstness_text__by_hand),              \
+      RUNS(measure_cache__one_block), RUNS(measure_cache__rounded),            \
+      RUNS(measure_onset__by_hand), RUNS(log_above__known),                    \
+      RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses),     \
+      RUNS(law_choose__bends), RUNS(onset_text__by_hand),                      \
+      RUNS(onset_cell__nine_seeds), RUNS(sink__onset),                         \
+      RUNS(draw_corners__by_word), RUNS(remedies_cost__by_row),                \
+      RUNS(isolate__identity), RUNS(isolate__numbers), RUNS(isolate__by_hand), \
+      RUNS(known_gather__tokens), RUNS(auc__known),                            \
+      RUNS(probe_fit__least_squares), RUNS(known_judge__by_hand),              \
+      RUNS(known_block__by_hand), RUNS(measure_known__repeats),                \
+      RUNS(sink__known), RUNS(rows__by_hand), RUNS(head_dead__by_hand),        \
+      RUNS(signs_after__by_hand), RUNS(streams__by_hand),                      \
+      RUNS(signs_after__gradients), RUNS(signs__numbers),                      \
+      RUNS(signs__of_the_model), RUNS(quantized__by_hand),                     \
+      RUNS(quantize__losses), RUNS(stream__as_evaluated),                      \
+      RUNS(stream__against_one_forward), RUNS(stream__identities),             \
+      RUNS(streamed_of__by_hand), RUNS(sink__signs)

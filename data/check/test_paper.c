@@ -487,58 +487,79 @@ static void experiments_read__by_hand(Test *t) {
 #define PICTURE "picture map\n"
 #define A_NEED "needs a.x > 1\n"
 static const char *const TABLES_REFUSED[][2] = {
-  {"rule a.loss < c.loss\n",
-   "t:8: expected a row that stands somewhere, found 'c'"},
-  {RULE A_NEED "needs c.x > 1\n",
-   "t:10: expected a row that stands somewhere, found 'c'"},
-  {RULE "corpus c c.txt 2\ncorpus b c.txt 3\n",
-   "t:10: expected a new corpus, found 'b'"},
-  {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
-  {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
-  {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
-  {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
-  {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
-  {"rule a.loss\n", "two sides"},
-  {RULE "row d | 3\n", "t:9: expected a row that stands somewhere, found 'd'"},
-  {RULE "row d r --dim 8 +valud\n", "valid, found '+valud'"},
-  {RULE "row d r --dim 8 +until\n", "+onset beside +until or +rise, found 'd'"},
-  {RULE "row d r --dim 8 +onset +dense\n", "without +dense and +valid"},
-  {RULE "corpus x x.grammar times\n", "times N, N from 1 to 99, found ''"},
-  {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
-  {RULE "row a r\n", "flags once"},
-  {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
-  {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
-  {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
-  {"rule a.loss = b.loss\n", "relation of the claim's kind"},
-  {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
-  {RULE RULE, "one rule below a claim"},
-  {RULE "row d r | 1 2\n", "as many numbers as columns"},
-  {"rule a.m > 1 from x\n", "found 'x'"},
-  {RULE "row d r after=z\n", "a row above, found 'z'"},
-  {"rule a.loss < b.loss from 1\n", "from NUMBER"},
-  {RULE "columns x\n", "columns below an item"},
-  {RULE "row A r\n", "expected a name, found 'A'"},
-  {"", "t:7: expected a rule below the claim"},
-  {RULE "row d r |\n", "a number for each column"},
-  {"rule a.loss < b.loss by x\n", "a margin"},
-  {RULE "item j no title\n", "REFERENCE: TITLE"},
-  {RULE "seeds 3 2\n", "two counts of seeds"},
-  {RULE "corpus x x.txt\n", "NAME FILE HASH"},
-  {RULE "foo\n", "t:9: expected row, claim"},
-  {RULE "corpus x x.grammar times 0\n", "times N"},
-  {RULE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE,
-   "at most 6 pictures, found"},
-  {"rule a.m > 1 foo 2\n", "< > = <= or >=, found 'foo'"},
-  {"rule a.m > 1 by 2 fro 2\n", "the end of the rule, found 'fro 2'"},
-  {"rule 1 < 2\n", "ROW.MEASURE on one side"},
-  {RULE "needs 1 < 2\n", "ROW.MEASURE on one side"},
-  {RULE "needs a.x = 1 with 2\n", "within what they are equal, found 'with'"},
-  {RULE "seeds 2.5 3\n", "the second no smaller, found '2.5'"},
-  {RULE "recipe r --dim 8\n", "a name that no recipe above has, found 'r'"},
-  {RULE "needs a.x = 1\n", "within what they are equal"},
-  {RULE "needs a.x = 1 within 0\n", "within what they are equal"},
-  {RULE "needs a.x > 1 within 1\n", "the end of the line"},
-  {RULE A_NEED A_NEED A_NEED A_NEED A_NEED, "at most 4 needs"}};
+    {"rule a.loss < c.loss\n",
+     "t:8: expected a row that stands somewhere, found 'c'"},
+    {RULE A_NEED "needs c.x > 1\n",
+     "t:10: expected a row that stands somewhere, found 'c'"},
+    {RULE "corpus c c.txt 2\ncorpus b c.txt 3\n",
+     "t:10: expected a new corpus, found 'b'"},
+    {RULE "row d nothing\n", "flags, or a recipe above, found 'nothing'"},
+    {RULE "claim d ordered s: t\nrule a.x < b.x > a.x\n", "one relation"},
+    {RULE "picture dots 1 2 3 4 5 6 7 8 9\n", "fewer words, found '9'"},
+    {RULE "picture dots\n", "of what it is a picture, found 'dots'"},
+    {RULE "claim d odd s: t\n", "differs, equal, ordered or exact"},
+    {"rule a.loss\n", "two sides"},
+    {RULE "row d | 3\n",
+     "t:9: expected a row that stands somewhere, found 'd'"},
+    {RULE "row d r --dim 8 +valud\n", "valid, found '+valud'"},
+    {RULE "row d r --dim 8 +until\n",
+     "+onset beside +until or +rise, found 'd'"},
+    {RULE "row d r --dim 8 +onset +dense\n", "without +dense and +valid"},
+    {RULE "corpus x x.grammar times\n", "times N, N from 1 to 99, found ''"},
+    {RULE "picture pie loss\n", "a kind of picture, found 'pie'"},
+    {RULE "row a r\n", "flags once"},
+    {RULE "claim d equal s: t\nrule a.loss = 1\n", "within what"},
+    {"rule a.loss <= b.loss\n", "relation of the claim's kind"},
+    {"rule a < b.loss\n", "ROW.MEASURE or a number, found 'a'"},
+    {"rule a.loss = b.loss\n", "relation of the claim's kind"},
+    {"rule a.loss < b.loss by 1 2\n", "the end of the rule"},
+    {RULE RULE, "one rule below a claim"},
+    {RULE "row d r | 1 2\n", "as many numbers as columns"},
+    {"rule a.m > 1 from x\n", "found 'x'"},
+    {RULE "row d r after=z\n", "a row above, found 'z'"},
+    {"rule a.loss < b.loss from 1\n", "from NUMBER"},
+    {RULE "columns x\n", "columns below an item"},
+    {RULE "row A r\n", "expected a name, found 'A'"},
+    {"", "t:7: expected a rule below the claim"},
+    {RULE "row d r |\n", "a number for each column"},
+    {"rule a.loss < b.loss by x\n", "a margin"},
+    {RULE "item j no title\n", "REFERENCE: TITLE"},
+    {RULE "seeds 3 2\n", "two counts of seeds"},
+    {RULE "corpus x x.txt\n", "NAME FILE HASH"},
+    {RULE "foo\n", "t:9: expected row, claim"},
+    {RULE "corpus x x.grammar times 0\n", "times N"},
+    {RULE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE PICTURE,
+     "at most 6 pictures, found"},
+    {"rule a.m > 1 foo 2\n", "< > = <= or >=, found 'foo'"},
+    {"rule a.m > 1 by 2 fro 2\n", "the end of the rule, found 'fro 2'"},
+    {"rule 1 < 2\n", "ROW.MEASURE on one side"},
+    {RULE "needs 1 < 2\n", "ROW.MEASURE on one side"},
+    {RULE "needs a.x = 1 with 2\n", "within what they are equal, found 'with'"},
+    {RULE "seeds 2.5 3\n", "the second no smaller, found '2.5'"},
+    {RULE "recipe r --dim 8\n", "a name that no recipe above has, found 'r'"},
+    {RULE "needs a.x = 1\n", "within what they are equal"},
+    {RULE "needs a.x = 1 within 0\n", "within what they are equal"},
+    {RULE "needs a.x > 1 within 1\n", "the end of the line"},
+    {RULE A_NEED A_NEED A_NEED A_NEED A_NEED, "at most 4 needs"},
+    {RULE "item i s: t\n", "a name that no item above has, found 'i'"},
+    {RULE "claim c differs s: t\n",
+     "a name that no claim above has, found 'c'"},
+    {RULE "note x\nnote y\n", "one note an item, found 'y'"},
+    {RULE "row d r --dim 9 | 3.7x\n", "a number for each column"},
+    {A_NEED RULE, "t:8: expected at most 4 needs below a claim and its rule"},
+    {"rule\n a.loss < b.loss\nfoo\n", "t:10: expected row, claim"},
+    {RULE "seeds 3 100\n", "two counts of seeds"},
+    {RULE "corpus x x.grammar times 3 4\n", "times N"},
+    {RULE "item j s: t\ncolumns 1 2 3 4 5 6 7 8 9 10\n",
+     "at most 9 columns, found '10'"},
+    {RULE
+     "claim d ordered s: t\nrule a.x < a.x < a.x < a.x < a.x < a.x < a.x < "
+     "a.x < a.x < a.x < a.x < a.x < a.x < a.x < a.x < a.x < a.x\n",
+     "at most 16 sides"},
+    {RULE "row d r +cache +domains +grid +known +map +onset +rise +signs +swap "
+          "+until +cache +cache +cache\n",
+     "fewer flags, found 'cache'"},
+    {RULE "row aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa r\n", "a name, found"}};
 
 /* What is wrong is named by its line. */
 static void experiments_read__refuses(Test *t) {
@@ -704,6 +725,7 @@ static void result__round_trip(Test *t) {
     many[i] = i;
   result_add(&r, "many", many, 500, &e);
   result_add(&r, "odd", odd, 3, &e);
+  result_add(&r, "none", odd, 0, &e);   /* left out: a line has a number */
   for (int k = 1; k <= 5; k++)
     record(&r, &e, k, "sink_%d", k);
   fact(t,
@@ -717,9 +739,9 @@ static void result__round_trip(Test *t) {
   static const struct {
     const char *name;
     double is;
-  } NUMBERS[] = {
-    {"many[499]", 499}, {"many[500]", NAN}, {"odd", NAN}, {"odd[2]", -1e-7},
-    {"sink_1..5", 15}, {"sink_2..3", 5}, {"sink_1..6", NAN}, {"absent", NAN}};
+  } NUMBERS[] = {{"many[499]", 499}, {"many[500]", NAN}, {"many[-1]", NAN},
+                 {"odd", NAN},       {"odd[2]", -1e-7},  {"sink_1..5", 15},
+                 {"sink_2..3", 5},   {"sink_1..6", NAN}, {"absent", NAN}};
   EACH (i, NUMBERS) {
     double x = result_number(&back, NUMBERS[i].name), want = NUMBERS[i].is;
     fact(t, isnan(want) ? isnan(x) : x == want, "%s: %g", NUMBERS[i].name, x);
@@ -745,6 +767,20 @@ static void result__round_trip(Test *t) {
   result_free(&r);
   bytes_free(&text);
   bytes_free(&again);
+}
+
+/* A line of no kind, a word behind a number, a list without one. */
+static void result_read__refuses(Test *t) {
+  static const char *const BAD[] = {"#foo x\n", "a,1x,2\n", "a,\n", "a\n"};
+  EACH (i, BAD) {
+    char text[80];
+    Result r;
+    int n = snprintf(text, sizeof text, "# sink result 1\n%s", BAD[i]);
+    fact(t,
+         result_read(&r, (const unsigned char *)text, (size_t)n, "r",
+                     fresh(t)) == 1,
+         "%s is read", BAD[i]);
+  }
 }
 
 /* The numbers of a run of 40 steps that has its map, held losses and a grid. */
@@ -908,6 +944,156 @@ static double measured(Test *t, const Result *r, const char *name) {
   fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times,
        n);
   return x && n ? *x : NAN;
+}
+
+/* Each curve has its own field of the looks, that of the start first. */
+static void measure_curves__by_hand(Test *t) {
+  static const char *const NAMES[] = {"loss",       "norm",    "alpha_1",
+                                      "sink_1",     "alpha_*", "sink_*",
+                                      "norm_ratio", "valid"};
+  static Progress p;
+  Trainer m = {.s.train = {.batch = 1, .accumulate = 1},
+               .s.model.context = 8,
+               .m.c.extra = EXTRA_K};
+  const Look start = {.loss = 11,
+                      .norm = 12,
+                      .alpha1 = 13,
+                      .sink1 = 14,
+                      .alpha_star = 15,
+                      .sink_star = 16,
+                      .ratio = 17,
+                      .held = 18};
+  Result r = {0};
+  int n;
+  p = (Progress){.looks = 1, .holds = true};
+  p.look[0] = (Look){.step = 3,
+                     .loss = 1,
+                     .norm = 2,
+                     .alpha1 = 3,
+                     .sink1 = 4,
+                     .alpha_star = 5,
+                     .sink_star = 6,
+                     .ratio = 7,
+                     .held = 8};
+  measure_curves(&r, &m, &p, &start, "c_", fresh(t));
+  for (int k = 0; k < 8; k++) {
+    char name[40];
+    snprintf(name, sizeof name, "c_%s", NAMES[k]);
+    const double *x = result_find(&r, name, &n);
+    fact(t, x && n == 2 && x[0] == 11 + k && x[1] == 1 + k, "%s", name);
+  }
+  result_free(&r);
+}
+
+static const char AFTER_TABLE[] =
+    "corpus story story.grammar\ncorpus wrong story.grammar 1\n"
+    "corpus long story.grammar times 3\n"
+    "recipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
+    "--steps 20 --warmup 5\n"
+    "item i s: t\nrow plain tiny\n"
+    "row next after=plain tiny --steps 3 --lr 0.01\n"
+    "row other after=plain tiny --heads 4\nrow few tiny --data-tokens 500\n";
+
+/* A row that goes on from another has its curve, then its own; what it may not
+ * change, another text, and the data of a longer corpus. */
+static void row_run__after(Test *t) {
+  Experiments x;
+  Settings s, now;
+  Result r, base;
+  int n, m;
+  if (!tale_open(t, &s, ""))
+    return;
+  s.quiet = 1;
+  table_open(&x, AFTER_TABLE);
+  if (row_run(&base, &x, 0, x.corpus, 1, &s, fresh(t)) ||
+      row_run(&r, &x, 1, x.corpus, 1, &s, fresh(t))) {
+    fact(t, false, "%s", t->e.text);
+    return;
+  }
+  const double *was = result_find(&base, "curve_alpha_1", &n);
+  const double *curve = result_find(&r, "curve_alpha_1", &m);
+  fact(t, curve && n == m && !memcmp(was, curve, (size_t)n * sizeof *was),
+       "the row it goes on from");
+  const double *tune = result_find(&r, "tune_alpha_1", &m);
+  fact(t,
+       tune && m == 4 && fabs(tune[0] - was[n - 1]) < 0.01 &&
+           tune[3] != tune[0],
+       "it goes on");
+  fact(t,
+       measured(t, &r, "steps") == 3 &&
+           strstr(r.flags, "--steps 20 --warmup 5 then --layers"),
+       "%s", r.flags);
+  result_free(&r);
+  fact(t,
+       row_run(&r, &x, 2, x.corpus, 1, &s, fresh(t)) == 2 &&
+           strstr(t->e.text, "row other: --heads 4: plain has"),
+       "%s", t->e.text);
+  fact(t,
+       row_run(&r, &x, 0, &x.corpus[1], 1, &s, fresh(t)) == 1 &&
+           strstr(t->e.text, "expected the grammar with hash"),
+       "%s", t->e.text);
+  fact(t,
+       !row_settings(&now, &x.row[3], &x.corpus[2], 1, &s, fresh(t)) &&
+           now.data.data_tokens == 1500,
+       "%g", now.data.data_tokens);
+  result_free(&base);
+  experiments_free(&x);
+}
+
+/* Makes a folder of the name that the result will have. */
+static int result_in_the_way(Trainer *r, Progress *p, Bytes *log,
+                             const char *line, Error *e) {
+  make_folder(SCRATCH "/results/story/plain-2.csv");
+  return log_keep(r, p, log, line, e);
+}
+
+/* A run that is finished is not made again; made again to verify it, it is the
+ * same, or not, or another build's. */
+static void runs_train__once(Test *t) {
+  static const char CSV[] = SCRATCH "/results/story/plain-1.csv";
+  Settings s;
+  Command q = {.s = &s, .own = &s.own, .item = -1};
+  if (!tale_open(t, &s, ""))
+    return;
+  s.quiet = 1;
+  strcpy(s.own.results, SCRATCH "/results");
+  s.own.only_seed = 1;
+  table_open(&q.x, AFTER_TABLE);
+  q.corpus = q.x.corpus;
+  fact(t,
+       run_verify(&q, fresh(t)) == 1 && strstr(t->e.text, "none of the runs"),
+       "%s", t->e.text);
+  fact(t, !runs_train(&q, fresh(t)) && !file_missing(CSV), "%s", t->e.text);
+  interrupted = 1;
+  fact(t, !runs_train(&q, fresh(t)), "what is finished is run again: %s",
+       t->e.text);
+  interrupted = 0;
+  fact(t, !run_verify(&q, fresh(t)), "%s", t->e.text);
+  char *was = text_in(t, CSV), *steps = strstr(was, "\nsteps,20");
+  if (!steps)
+    return;
+  steps[8] = '1';
+  file_write(CSV, was, strlen(was), fresh(t));
+  fact(t,
+       run_verify(&q, fresh(t)) == 1 &&
+           strstr(t->e.text, "expected the same bytes"),
+       "%s", t->e.text);
+  strstr(was, "#build ")[7] = '?';
+  file_write(CSV, was, strlen(was), fresh(t));
+  fact(t, run_verify(&q, fresh(t)) == 1 && strstr(t->e.text, "made by ?"), "%s",
+       t->e.text);
+  /* a result that cannot be written keeps its part */
+  Program blocks = ROW_PROGRAM;
+  blocks.log = result_in_the_way;
+  s.program = &blocks;
+  strcpy(s.own.parts, SCRATCH "/parts");
+  s.own.only_seed = 2;
+  Bytes names = {0};
+  fact(t, runs_train(&q, fresh(t)) == 1, "%s", t->e.text);
+  fact(t, !files_list(SCRATCH "/parts", &names, fresh(t)) && names.size > 9,
+       "its part is lost");
+  bytes_free(&names);
+  experiments_free(&q.x);
 }
 
 enum { LAYER_NUMBERS = 20 };
@@ -1166,15 +1352,53 @@ static const char PART_TABLE[] =
     "row looked tiny --first-tokens 4 +onset\n"
     "row next tiny after=plain --steps 3\n";
 
+/* Ctrl-C between two looks, which are every 20 steps. */
+static int stops_at_310(Trainer *r, const Progress *p, Error *e) {
+  (void)p;
+  if (r->step == 310)
+    interrupted = 1;
+  return e->status;
+}
+
+/* Leaves the part of row 0, and its two names. */
+static void part_leave(Test *t, const Experiments *x, const Settings *s,
+                       char out[PATH_ROOM], char log[PATH_ROOM]) {
+  Program stops = ROW_PROGRAM;
+  Settings now;
+  Trainer half = {0};
+  Progress *p = later(t, 1, sizeof *p, NULL);
+  Result r = {.seed = 1,
+              .checksum = x->row[0].checksum,
+              .row = "plain",
+              .corpus = "story"};
+  stops.watch = stops_at_310;
+  *p = (Progress){.name = "half"};
+  if (row_settings(&now, &x->row[0], x->corpus, 1, s, fresh(t)) ||
+      trainer_create(&half, &now, &t->e)) {
+    fact(t, false, "%s", t->e.text);
+    return;
+  }
+  result_describe(&r, x, &x->row[0], x->corpus, &half.data);
+  part_open(&half, &r, &x->row[0], s, &t->e);
+  half.s.program = &stops;
+  half.s.watched = (struct Films *)p;   /* not NULL: the program watches */
+  fact(t, train_run(&half, p, &t->e) == 1 && half.step == 310, "%s", t->e.text);
+  interrupted = 0;
+  strcpy(out, half.s.out);
+  strcpy(log, half.s.log);
+  trainer_free(&half);
+  fact(t, !file_missing(out) && !file_missing(log), "no part");
+}
+
 /* A run that was stopped goes on to the bytes of one that was not; its part is
  * gone then. Runs with looks of their own have none. */
 static void part_read__goes_on(Test *t) {
+  char out[PATH_ROOM] = "", log[PATH_ROOM] = "";
   Experiments x;
-  Settings s, now;
+  Settings s;
   Error e = {0};
   Result r;
   Bytes *whole = bytes_of(t), *again = bytes_of(t);
-  Progress *p = later(t, 1, sizeof *p, NULL);
   settings_default(&s);
   s.quiet = 1;
   scratch_open();
@@ -1186,32 +1410,15 @@ static void part_read__goes_on(Test *t) {
   result_text(&r, whole, &e);
   result_free(&r);
   strcpy(s.own.parts, SCRATCH "/parts");
-  Trainer half = {0};
-  r = (Result){.seed = 1,
-               .checksum = x.row[0].checksum,
-               .row = "plain",
-               .corpus = "story"};
-  *p = (Progress){.name = "half"};
-  if (!row_settings(&now, &x.row[0], x.corpus, 1, &s, &e) &&
-      !trainer_create(&half, &now, &e)) {
-    result_describe(&r, &x, &x.row[0], x.corpus, &half.data);
-    part_open(&half, &r, &x.row[0], &s, &e);
-    half.s.train.steps = 300; /* a look is every 20 steps */
-    train_run(&half, p, &e);
-    fact(t, !file_missing(half.s.out) && !file_missing(half.s.log),
-         "no part: %s", e.text);
-    char out[PATH_ROOM];
-    strcpy(out, half.s.out);
-    trainer_free(&half);
-    fact(t, !row_run(&r, &x, 0, x.corpus, 1, &s, &e), "%s", e.text);
-    fact(t, !file_missing(out), "its part is gone before its result is kept");
-    part_remove(&r);
-    fact(t, file_missing(out), "its part stays");
-    result_text(&r, again, &e);
-    result_free(&r);
-    fact(t, bytes_same(whole, again),
-         "other bytes than a run that was not stopped");
-  }
+  part_leave(t, &x, &s, out, log);
+  fact(t, !row_run(&r, &x, 0, x.corpus, 1, &s, &e), "%s", e.text);
+  fact(t, !file_missing(out), "its part is gone before its result is kept");
+  part_remove(&r);
+  fact(t, file_missing(out) && file_missing(log), "its part stays");
+  result_text(&r, again, &e);
+  result_free(&r);
+  fact(t, bytes_same(whole, again),
+       "other bytes than a run that was not stopped");
   for (int row = 1; row < 3; row++) {
     Trainer other = {0};
     r.seed = 1;
@@ -1470,6 +1677,46 @@ static void measure_domains__by_hand(Test *t) {
     result_free(&found);
     experiments_free(&x);
   }
+  trainer_free(&r);
+}
+
+/* Token 1 stands behind the column * of a model that has one. */
+static void measures__starred(Test *t) {
+  Settings s;
+  Trainer r;
+  Experiments x;
+  Result found = {0};
+  Sinks q;
+  if (!tale_open(t, &s, "") ||
+      !trainer_made(t, &r, "--pos learned --extra k --T 16 --n 9"))
+    return;
+  r.s.program = &STARTS;
+  table_open(&x, "domain story story.grammar\n");
+  measure_domains(&found, &r, &x, "", fresh(t));
+  measure_swaps(&found, &r.m, &r.data, &r.s, fresh(t));
+  Settings one = r.s;
+  Data d;
+  one.data.text[0] = one.data.grammar[0] = 0;
+  settings_flags(&one, "--grammar data/text/story.grammar", DATA, fresh(t));
+  data_open(&d, &one.data, 0, 0, &t->e);
+  if (!evaluate(&q, &r.m, &d, &one, 9, 16, &t->e)) {
+    within(t, measured(t, &found, "alpha_1/story"), sinks_alpha(&q, 1), 0,
+           "story");
+    sinks_free(&q);
+  }
+  data_close(&d);
+  one = r.s;
+  one.input = INPUT_REPEAT;
+  one.swap_position = 5;
+  if (!evaluate(&q, &r.m, &r.data, &one, 9, 16, fresh(t))) {
+    within(t, measured(t, &found, "alpha_1@swap5"), sinks_alpha(&q, 1), 0,
+           "alpha_1");
+    within(t, measured(t, &found, "alpha_t@swap5"), sinks_alpha(&q, 5), 0,
+           "alpha_t");
+    sinks_free(&q);
+  }
+  result_free(&found);
+  experiments_free(&x);
   trainer_free(&r);
 }
 
@@ -1939,13 +2186,60 @@ static void toy_run__learns(Test *t) {
   result_free(&r);
 }
 
+/* A toy's numbers agree with each other: its last look, its losses, its even
+ * share; stopped, it says that nothing was saved; diverged, it has none. */
+static void toy_run__numbers(Test *t) {
+  static Progress p;
+  Settings s;
+  Result r = {0};
+  Play y = {0};
+  int n;
+  toy_settings(&s, BACKCOPY_TOY, "--n 300", fresh(t));
+  if (!play_create(&y, &s, &t->e))
+    play_look(&y);
+  fact(t, y.seen.count[TOY_SINK_1] == BACKCOPY_HELD, "%g sequences",
+       y.seen.count[TOY_SINK_1]);
+  play_step(&y, &t->e);
+  play_watch(&y, &p, &t->e);
+  fact(t, !y.t.loss_steps && y.t.loss_sum == 0, "a look's losses");
+  play_free(&y);
+  if (!toy_done(t, &r, TRIGGER_TOY "--steps 60 ", ""))
+    return;
+  const double *ratio = result_find(&r, "curve_value_ratio", &n);
+  within(t, ratio[n - 1], measured(t, &r, "value_ratio"), 0, "value_ratio");
+  within(t, measured(t, &r, "loss") - measured(t, &r, "train_loss"),
+         measured(t, &r, "gap"), 0, "gap");
+  within(t, measured(t, &r, "alpha_1") / measured(t, &r, "even"),
+         measured(t, &r, "times_1"), 0, "times_1");
+  const double *before = result_find(&r, "toy_trigger", &n);
+  real x[256], z[256];
+  const int at = trigger_draw(x, z, 16, 16, HELD_SEED, 0);
+  fact(t, before && before[at] == 1, "the first held sequence");
+  result_free(&r);
+  interrupted = 1;
+  toy_settings(&s, TRIGGER_TOY "--steps 60 ", "", fresh(t));
+  fact(t,
+       toy_run(&s, &p, &r, &t->e) == 1 &&
+           strstr(t->e.text, "nothing was saved"),
+       "%s", t->e.text);
+  interrupted = 0;
+  result_free(&r);
+  if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", ""))
+    return;
+  fact(t, r.ended[0] && isnan(result_number(&r, "alpha_1")),
+       "numbers of a run that diverged");
+  result_free(&r);
+}
+
 static void toy_run__refuses(Test *t) {
   static const char *const FLAGS[] = {
     TRIGGER_TOY "--layers 2", TRIGGER_TOY "--heads 2", TRIGGER_TOY "--dim 3",
     BACKCOPY_TOY "--bos", TRIGGER_TOY "--pos rotary",
     TRIGGER_TOY "--sink-token", BACKCOPY_TOY "--fix-token 1",
     BACKCOPY_TOY "--prefix 3", BACKCOPY_TOY "--random-tokens 2",
-    BACKCOPY_TOY "--first-tokens 4"};
+    BACKCOPY_TOY "--first-tokens 4", TRIGGER_TOY "--context 2",
+    TRIGGER_TOY "--accumulate 2", TRIGGER_TOY "--window 4",
+    BACKCOPY_TOY "--data-tokens 900"};
   static Progress p;
   EACH (k, FLAGS) {
     Settings s;
@@ -2551,6 +2845,78 @@ static void claims_judge__files(Test *t) {
   experiments_free(&x);
 }
 
+static const char RUNS_ASKED[] =
+    "seeds 3 5\ndomain d d.grammar\ncorpus one one.grammar\ncorpus two "
+    "two.grammar\n"
+    "item i s: t\nrow a --lr 1\nrow b --lr 2\n"
+    "claim c differs headline s: t\nrule a.loss < 1\n"
+    "item j s: t\nrow late --lr 3\n";
+
+/* The runs that a command is for, by text, item, row, seed and --seeds. */
+static void run_next__by_hand(Test *t) {
+  static const struct { int corpus, item, only, seed, seeds, runs;
+  } ROWS[] = {{1, -1, -1, -1, 0, 11}, {2, -1, -1, -1, 0, 3},
+              {2, 0, -1, -1, 0, 6},   {1, 1, -1, -1, 0, 3},
+              {2, -1, 1, -1, 0, 3},   {1, -1, -1, 7, 0, 3},
+              {1, 0, -1, -1, 2, 4}};
+  Command q = {.item = -1};
+  Own own = {.results = SCRATCH "/none"};
+  scratch_open();
+  table_open(&q.x, RUNS_ASKED);
+  q.own = &own;
+  EACH (i, ROWS) {
+    q.corpus = &q.x.corpus[ROWS[i].corpus];
+    q.item = ROWS[i].item;
+    q.only = ROWS[i].only;
+    own.only_seed = ROWS[i].seed;
+    own.seeds = ROWS[i].seeds;
+    int n = 0;
+    for (int row = 0, seed = -1, there; run_next(&q, &row, &seed, &there);)
+      n += there == 0;
+    fact(t, n == ROWS[i].runs, "%d: %d runs", i, n);
+  }
+  fact(t, corpus_asked(&q.x, "", fresh(t)) == &q.x.corpus[1],
+       "the first corpus");
+  fact(t, !corpus_asked(&q.x, "d", fresh(t)), "a domain is trained on");
+  experiments_free(&q.x);
+}
+
+/* What is asked together and is not one thing, and what an item has not. */
+static void command_words__refuses(Test *t) {
+  static const struct {
+    const char *words[2];
+    int n;
+    Own own;
+    const char *said;
+  } ROWS[] = {
+      {{"i"},
+       1,
+       {.only_seed = -1, .show = 1, .verify = 1},
+       "--verify: --show asks"},
+      {{"i"}, 1, {.only_seed = 1, .seeds = 2}, "--seeds: --seed names"},
+      {{"i"},
+       1,
+       {.only_seed = -1, .show = 1, .row = "a"},
+       "--row: --show covers"},
+      {{"i"}, 1, {.only_seed = -1, .row = "late"}, "--row late: i has no"},
+      {{"i", "j"}, 2, {.only_seed = -1}, "j: unexpected"},
+      {{"i"}, 1, {.only_seed = -1, .predict = 1}, "--predict: works only"}};
+  Settings s;
+  Command q = {.s = &s};
+  settings_default(&s);
+  table_open(&q.x, RUNS_ASKED);
+  EACH (i, ROWS) {
+    const char *words[2] = {ROWS[i].words[0], ROWS[i].words[1]};
+    q.own = &ROWS[i].own;
+    q.item = q.only = -1;
+    fact(t,
+         command_words(&q, words, ROWS[i].n, fresh(t)) == 2 &&
+             strstr(t->e.text, ROWS[i].said),
+         "%d: %s", i, t->e.text);
+  }
+  experiments_free(&q.x);
+}
+
 /* p 0.036 is enough, 0.072 not: Holm's beside b.sink_1 > 0.84 (p 0.23); a
  * second look's. */
 static void claims_judge__holm(Test *t) {
@@ -2730,6 +3096,73 @@ static void readme_with__marks(Test *t) {
              strstr(e.text, "README.md: expected one line"),
          "%s was taken", bad[i]);
   }
+  static const char CRLF[] =
+      "# x\r\n<!-- results -->\r\nold\r\n<!-- /results -->\r\n";
+  fact(t,
+       !readme_with(bytes_of(t), "README.md", CRLF, sizeof CRLF - 1, "new\n", 4,
+                    fresh(t)),
+       "CR LF: %s", t->e.text);
+}
+
+/* A finding stands where the verdicts are those that it was written by, on the
+ * first text alone. */
+static void finding_of__verdicts(Test *t) {
+  Experiments x;
+  Results r;
+  Paper p;
+  char says[FINDING];
+  results_open(t, &x, &r, fresh(t));
+  results_free(&r);
+  static const char *const LINES[][2] = {
+    {"#\none +++ Stale\n", "Rows"}, {"#\none +?\?-.? New\n", "New"}};
+  for (int i = 0; i < 2; i++) {
+    file_write(SCRATCH "/findings.txt", LINES[i][0], strlen(LINES[i][0]),
+               fresh(t));
+    told_open(&p, &x, SCRATCH, &(Corpus){.name = "tale"}, &t->e);
+    finding_of(says, &p, 0);
+    fact(t, is(says, LINES[i][1]), "%s", says);
+    p.runs.first = false;
+    finding_of(says, &p, 0);
+    fact(t, is(says, "Rows"), "on another text: %s", says);
+    told_close(&p);
+  }
+  experiments_free(&x);
+}
+
+/* Where a mark lies on the strip, in per cent of it. */
+static void strip_place__by_hand(Test *t) {
+  static const struct { const char *measure; double x, at;
+  } ROWS[] = {{"loss", 5, 50},          {"alpha_1", 0.3, 30},
+              {"sink_1", 40, 40},       {"times_1", 1, 50},
+              {"least_sink", 10, 75},   {"tokens", 1e7, 75},
+              {"norm_ratio", 1e4, 100}, {"loss", 1, 0},
+              {"loss", NAN, NAN}};
+  EACH (i, ROWS) {
+    const double at = strip_place(ROWS[i].measure, ROWS[i].x);
+    fact(t, isnan(ROWS[i].at) ? isnan(at) : fabs(at - ROWS[i].at) < 1e-6,
+         "%s %g: %g", ROWS[i].measure, ROWS[i].x, at);
+  }
+}
+
+/* Another text's ledger, flag, and a number beyond all measure. */
+static void ledger__other_text(Test *t) {
+  Experiments x;
+  Results r;
+  Bytes *out = bytes_of(t);
+  char flag[64];
+  results_open(t, &x, &r, fresh(t));
+  r.first = false;
+  ledger(out, &r, &t->e);
+  bytes_add(out, "", 1, &t->e);
+  fact(t, !strstr((char *)out->at, " gone "),
+       "a claim of the first text alone");
+  fact(t, is(corpus_flag(flag, &r), " --corpus tale"), "%s", flag);
+  leave_result(&x, "a", 1, 1e31, "", 0, &t->e);
+  results_free(&r);
+  results_load(&r, &x, SCRATCH, "tale", &t->e);
+  fact(t, isnan(results_number(&r, 0, 1, "sink_1")), "beyond all measure");
+  results_free(&r);
+  experiments_free(&x);
 }
 
 /* The page says what the results say: another verdict is another word there,
@@ -4195,36 +4628,82 @@ static void head_map__edited(Test *t) {
 #include "test_onset.c"
 #include "test_film.c"
 
-static const TestEntry TESTS[] = {
-  RUNS(trainer_start__refuses), RUNS(trainer_restart__from_parameters),
-  RUNS(evaluate__edits_positions), RUNS(position_edit__refuses),
-  RUNS(sink_tokens__measured), RUNS(paper__edits_and_starts),
-  RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
-  RUNS(experiments_read__shipped), RUNS(variants__as_in_the_table),
-  RUNS(result__round_trip), RUNS(row_run__repeats), RUNS(measure_grid__by_hand),
-  RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
-  RUNS(differing__not_finite), RUNS(checks__all), RUNS(off_closed__sees),
-  RUNS(ablate__against_slow), RUNS(ablate__refuses),
-  RUNS(report_write__maps), RUNS(axis_end__ranges),
-  RUNS(student__known), RUNS(welch__by_hand), RUNS(holm__by_hand),
-  RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
-  RUNS(judge_mean__by_hand), RUNS(claim_decide__by_hand),
-  RUNS(play_look__by_hand), RUNS(claims_judge__holm), RUNS(item_text__shows),
-  RUNS(item_text__narrow), RUNS(readme_with__marks),
-  RUNS(summary_text__verdicts), RUNS(pages__shipped), RUNS(pages_renew__twice),
-  RUNS(html_markdown__by_hand), RUNS(paper_write__sound),
-  RUNS(paper_write__numbers), RUNS(trigger_draw__rules),
-  RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
-  RUNS(toy_measure__by_hand), RUNS(toy_measure__without_star),
-  RUNS(measure_layers__by_hand), RUNS(onset_run__by_hand),
-  RUNS(onset_run__by_hand_long), RUNS(part_read__goes_on),
-  RUNS(text_repeats__by_hand), RUNS(toy_run__same_bits), RUNS(toy_run__muon),
-  RUNS(toy_run__learns),
-  RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
-  RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
-  RUNS(sink__names_programs), RUNS(sink__rows_alone), RUNS(head_map__edited),
-  RUNS(corner_place__crowd),
-  FILM_TESTS, ONSET_TESTS};
+static const TestEntry TESTS[] = {RUNS(trainer_start__refuses),
+                                  RUNS(trainer_restart__from_parameters),
+                                  RUNS(evaluate__edits_positions),
+                                  RUNS(position_edit__refuses),
+                                  RUNS(sink_tokens__measured),
+                                  RUNS(paper__edits_and_starts),
+                                  RUNS(experiments_read__by_hand),
+                                  RUNS(experiments_read__refuses),
+                                  RUNS(experiments_read__shipped),
+                                  RUNS(variants__as_in_the_table),
+                                  RUNS(result__round_trip),
+                                  RUNS(result_read__refuses),
+                                  RUNS(row_run__repeats),
+                                  RUNS(measure_curves__by_hand),
+                                  RUNS(row_run__after),
+                                  RUNS(runs_train__once),
+                                  RUNS(measure_grid__by_hand),
+                                  RUNS(measure_swaps__by_hand),
+                                  RUNS(measure_domains__by_hand),
+                                  RUNS(measures__starred),
+                                  RUNS(differing__not_finite),
+                                  RUNS(checks__all),
+                                  RUNS(off_closed__sees),
+                                  RUNS(ablate__against_slow),
+                                  RUNS(ablate__refuses),
+                                  RUNS(report_write__maps),
+                                  RUNS(axis_end__ranges),
+                                  RUNS(student__known),
+                                  RUNS(welch__by_hand),
+                                  RUNS(holm__by_hand),
+                                  RUNS(claim_judge__verdicts),
+                                  RUNS(claims_judge__files),
+                                  RUNS(judge_mean__by_hand),
+                                  RUNS(claim_decide__by_hand),
+                                  RUNS(play_look__by_hand),
+                                  RUNS(claims_judge__holm),
+                                  RUNS(run_next__by_hand),
+                                  RUNS(command_words__refuses),
+                                  RUNS(item_text__shows),
+                                  RUNS(item_text__narrow),
+                                  RUNS(readme_with__marks),
+                                  RUNS(finding_of__verdicts),
+                                  RUNS(strip_place__by_hand),
+                                  RUNS(ledger__other_text),
+                                  RUNS(summary_text__verdicts),
+                                  RUNS(pages__shipped),
+                                  RUNS(pages_renew__twice),
+                                  RUNS(html_markdown__by_hand),
+                                  RUNS(paper_write__sound),
+                                  RUNS(paper_write__numbers),
+                                  RUNS(trigger_draw__rules),
+                                  RUNS(trigger_loss__gradients),
+                                  RUNS(backcopy_draw__rules),
+                                  RUNS(toy_measure__by_hand),
+                                  RUNS(toy_measure__without_star),
+                                  RUNS(measure_layers__by_hand),
+                                  RUNS(onset_run__by_hand),
+                                  RUNS(onset_run__by_hand_long),
+                                  RUNS(part_read__goes_on),
+                                  RUNS(text_repeats__by_hand),
+                                  RUNS(toy_run__same_bits),
+                                  RUNS(toy_run__muon),
+                                  RUNS(toy_run__learns),
+                                  RUNS(toy_run__refuses),
+                                  RUNS(toy_run__numbers),
+                                  RUNS(toy_print__maps),
+                                  RUNS(sink__items),
+                                  RUNS(sink__published),
+                                  RUNS(sink__report),
+                                  RUNS(sink__survey),
+                                  RUNS(sink__names_programs),
+                                  RUNS(sink__rows_alone),
+                                  RUNS(head_map__edited),
+                                  RUNS(corner_place__crowd),
+                                  FILM_TESTS,
+                                  ONSET_TESTS};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,

@@ -266,6 +266,28 @@ static void signs__numbers(Test *t) {
     }
 }
 
+/* The model's value drain is the least of its blocks', its gradient the most. */
+static void signs__of_the_model(Test *t) {
+  Settings s;
+  Trainer r;
+  Signs g;
+  if (!tale_open(t, &s, "") || !trainer_made(t, &r, "--layers 3"))
+    return;
+  Rng stir = {5};
+  for (idx i = 0; i < r.m.count; i++)
+    r.m.params[i] += (real)(0.5 * rng_normal(&stir));
+  signs(&g, &r.m, &r.data, &r.s, 9, 12, fresh(t));
+  double least = INFINITY, most = 0;
+  for (int l = 0; l < 3; l++) {
+    least = fmin(least, g.x[l][G_VALUE]);
+    most = fmax(most, g.x[l][G_GRADIENT]);
+  }
+  fact(t, g.x[3][G_VALUE] == least, "the least value");
+  fact(t, g.x[3][G_GRADIENT] == most, "the largest gradient");
+  signs_free(&g);
+  trainer_free(&r);
+}
+
 /* ---- 3: rounding ---- */
 
 static void quantized__by_hand(Test *t) {
