@@ -2398,6 +2398,8 @@ static void tiles__as_plain(Test *t) {
     tiles_against_plain(t, 1, 70, TILED[i]);
     tiles_against_plain(t, 1, 530, TILED[i]);
   }
+  /* every key is seen, and a row of z is as long as can be */
+  tiles_against_plain(t, 1, 48, "--extra kv --prefix 48");
 }
 
 /* ----------
@@ -3429,6 +3431,8 @@ static void checks__can_fail(Test *t) {
     holds, equals, control, refutes};
   static const double GOOD[] = {1, 1, 1, 1},
                       BAD[] = {1.001, 1 + 1e7 * REAL_EPS, 0.999, 0.999};
+  static const char *const SAYS[] = {"<= 1 ", " = 1 ", ">= 1 ", ">= 1 "};
+  char line[200] = "";
   const double ODD[] = {NAN, INFINITY, -INFINITY};
   EACH(k, PRINTS) {
     Page p = {.out = tmpfile(), .e = fresh(t)};
@@ -3437,6 +3441,9 @@ static void checks__can_fail(Test *t) {
     PRINTS[k](&p, "good", GOOD[k], 1);
     fact(t, p.count[k] == 1 && !p.count[LINE_WRONG], "kind %d at its bound", k);
     fact(t, page_total(&p, "sink") == 0, "kind %d: status %d", k, p.e->status);
+    rewind(p.out);
+    fact(t, fgets(line, sizeof line, p.out) && strstr(line, SAYS[k]), "kind %d: %s", k, line);
+    fseek(p.out, 0, SEEK_END);
     PRINTS[k](&p, "bad", BAD[k], 1);
     fact(t, p.count[k] == 1 && p.count[LINE_WRONG] == 1, "kind %d takes %g", k, BAD[k]);
     EACH(i, ODD)
@@ -3469,6 +3476,7 @@ static void checks__status(Test *t) {
   static const Check OURS[] = {
     {"wrong", "A heading\n A sentence.", check_three_wrong},
     {"no-toy", "A heading\n A sentence.", check_no_toy}, {0}};
+  const int had = set_workers(3) ? 1 : 3;
   FILE *out = tmpfile();
   if (!out)
     exit(1);
@@ -3477,6 +3485,7 @@ static void checks__status(Test *t) {
        "%s", t->e.text);
   fact(t, checks_run(OURS, "sink", "no-toy", out, fresh(t)) == 2, "status %d", t->e.status);
   fact(t, strstr(t->e.text, "--kv-heads"), "%s", t->e.text);
+  fact(t, workers() == had, "%d threads after it", workers());
   fclose(out);
 }
 

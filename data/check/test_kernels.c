@@ -5,6 +5,15 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#define _POSIX_C_SOURCE 200809L   /* as in sink.c, before any header */
+#define _FILE_OFFSET_BITS 64
+#include <stdbool.h>
+#include <stdlib.h>
+
+static bool no_memory;
+static void *malloc_or_not(size_t n) { return no_memory ? NULL : malloc(n); }
+#define malloc malloc_or_not
+
 #define SINK_NO_MAIN
 #include "../paper/options.h"
 #include "../later/later.h"
@@ -145,6 +154,31 @@ static void matmul__nan(Test *t) {
       }
     }
   }
+}
+
+/* Without memory for its panels a product has the same bits. */
+static void matmul__no_memory(Test *t) {
+  enum { M = 101, N = 209, K = 257 };
+  real *a = reals(M * K), *b = reals(K * N), *c[2] = {reals(M * N), reals(M * N)};
+  Rng r = {3};
+  for (int i = 0; i < M * K; i++)
+    a[i] = (real)rng_normal(&r);
+  for (int i = 0; i < K * N; i++)
+    b[i] = (real)rng_normal(&r);
+  for (int way = 0; way < 4 * ((int)isa_best() + 1); way++) {
+    const Matrix A = way & 2 ? transpose_of(a, M) : rows_of(a, K);
+    for (int k = 0; k < 2; k++) {
+      no_memory = k;
+      product_here((Isa)(way / 4), way & 1,
+                   (Product){c[k], N, A, rows_of(b, N), M, N, K, false});
+    }
+    no_memory = false;
+    fact(t, same_numbers(M * N, c[0], c[1]), "way %d", way);
+  }
+  free(a);
+  free(b);
+  free(c[0]);
+  free(c[1]);
 }
 
 /* -1 + (1 + e)(1 - e) is -e^2 when the multiply-add rounds once, and 0 when the
@@ -429,7 +463,7 @@ static void vec__lengths(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(matmul__rounds_one_way),
+  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(matmul__no_memory), RUNS(matmul__rounds_one_way),
   RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places),
   RUNS(vec__lengths)};
 

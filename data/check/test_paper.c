@@ -4167,6 +4167,56 @@ static void differing__not_finite(Test *t) {
   }
 }
 
+/* Twice its bound, of either sign, in a toy's last number: what the checks
+ * measure sees it. A NaN in a map is no share; all tokens change but x*. */
+static void checks__see(Test *t) {
+  static const struct {
+    const char *flags;
+    double (*off)(Place s);
+    int map;            /* z, weight or metric */
+    bool relative;
+    double of, bound;   /* its bound, and what that has to be */
+  } ROWS[] = {
+    {"--pos none", off_even, 2, true, SCORES, 4000},
+    {"--pos relative", off_equation20, 2, true, SCORES, 4000},
+    {"--pos alibi", off_equation22, 2, true, SCORES, 4000},
+    {"--pos rotary", off_equation4, 0, false, SCORES, 4000},
+    {"--normalizer pnorm --pnorm 2", off_equation44, 1, true, SCORES, 4000},
+    {"", off_scale, 1, false, STATES, 1000},
+    {"", off_metric, 2, false, STATES, 1000}};
+  Page p = {.e = fresh(t)};
+  EACH (i, ROWS) {
+    Toy *y = toy(&p, i < 4 ? REPEATED : RANDOM, "%s", ROWS[i].flags);
+    const Probe *of = &y->a.probe[2];
+    real *const maps[] = {of->z, of->weight, of->metric};
+    real *last = maps[ROWS[i].map] + 287;   /* [2,12,12] */
+    const double was = (double)*last;
+    for (int sign = -1; sign <= 1; sign++) {
+      double by = 2 * sign * ROWS[i].bound * REAL_EPS;
+      *last = (real)(was + by * (ROWS[i].relative ? was : 1));
+      fact(t, (greatest(y, ROWS[i].off) <= ROWS[i].of) == !sign, "row %d, %d",
+           i, sign);
+    }
+    *last = (real)was;
+  }
+  Toy *y = toy(&p, REPEATED, ""), *one = alone(toy(&p, REPEATED, ""));
+  Toy *star = toy(&p, REPEATED, "--sink-token");
+  y->a.layer[2].s2[11 * 12] += (real)(2000 * REAL_EPS * length(12, one->a.h));
+  fact(t,
+       toy_spread(y, 1, 12, one) > STATES && APART >= 1e-3 && EPS_IN_Z <= 1e-6,
+       "bounds");
+  y->a.probe[2].metric[287] = y->a.probe[1].metric[0] = (real)NAN;
+  fact(t, isnan(sink_share(y, 0.3)), "a share of NaN");
+  other_tokens(star);
+  fact(t, star->ids[0] != 7 && other_tokens(y)->ids[0] == 7, "x_1 behind x*");
+  y->T = 5;
+  toy_forward(y);
+  fact(t, biggest(4, y->a.probe[0].metric + 1) == 0,
+       "a map keeps what was longer");
+  for (int i = 0; i < TOYS; i++)
+    toy_free(&p.toy[i]);
+}
+
 /* [E4] [T15]  Every statement of `check`: sink.c's, and those of paper.c. */
 static void checks__all(Test *t) {
   static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
@@ -4649,7 +4699,7 @@ static const TestEntry TESTS[] = {RUNS(trainer_start__refuses),
                                   RUNS(measure_domains__by_hand),
                                   RUNS(measures__starred),
                                   RUNS(differing__not_finite),
-                                  RUNS(checks__all),
+                                  RUNS(checks__all), RUNS(checks__see),
                                   RUNS(off_closed__sees),
                                   RUNS(ablate__against_slow),
                                   RUNS(ablate__refuses),
