@@ -4799,6 +4799,37 @@ static void choices_answer__oracle(Test *t) {
   }
 }
 
+/* A number that is not what it must be is seen, whatever is measured. */
+static void measured__sees(Test *t) {
+  static const struct {
+    double (*off)(Place s);
+    int map, at;   /* z, weight, metric; of the last block's [2,12,12] */
+    double most;   /* what a good model has */
+  } ROWS[] = {
+    {off_row, 1, 287, 1e-3}, {off_sum, 1, 287, 1e-3}, {off_alone, 2, 0, 1e-3},
+    {off_score, 0, 287, 1e-3}, {over_bound, 2, 287, 1}};
+  Page p = {.e = fresh(t)};
+  Toy *y = toy(&p, RANDOM, "--pos none");
+  const Probe *of = &y->a.probe[2];
+  real *const maps[] = {of->z, of->weight, of->metric};
+  EACH (i, ROWS) {
+    real *at = maps[ROWS[i].map] + ROWS[i].at, was = *at;
+    fact(t, trained_worst(y, ROWS[i].off) <= ROWS[i].most, "row %d: good", i);
+    *at += 2;
+    fact(t, trained_worst(y, ROWS[i].off) > ROWS[i].most, "row %d: bad", i);
+    *at = was;
+  }
+  const idx n = (idx)y->T * y->m.c.dim;
+  real *before = reals(4 * n);
+  for (int l = 0; l < 4; l++)
+    copy(before + l * n, toy_state(y, l, 1), n);
+  fact(t, first_half_moved(y, before) == 0, "nothing moved");
+  before[3 * n] += 1;   /* the last block's first state */
+  fact(t, first_half_moved(y, before) == 1, "one number moved");
+  free(before);
+  toy_free(y);
+}
+
 /* [E10] Every variant and every row of an axis, with parameters of order 1:
  * each statement that is measured comes out as it must, so that what a model is
  * said to have is what it has. */
@@ -5675,81 +5706,39 @@ static void hf__reads_sink(Test *t) {
   remove("sink-test.ckpt");
 }
 
-static const TestEntry TESTS[] = {RUNS(rope_frequency__stretched),
-                                  RUNS(families__against_library),
-                                  RUNS(first_open__counts),
-                                  RUNS(families__see_faults),
-                                  RUNS(families__files),
-                                  RUNS(families__facts),
-                                  RUNS(families__sink_logits),
-                                  RUNS(unpack__by_hand),
-                                  RUNS(cut_ffn_forward__by_hand),
-                                  RUNS(model_list__blocks),
-                                  RUNS(model_list__jamba),
-                                  RUNS(published__against_slow),
-                                  RUNS(mamba_forward__closed_form),
-                                  RUNS(mamba_forward__reaches),
-                                  RUNS(experts_forward__alike),
-                                  RUNS(experts_forward__not_renormalised),
-                                  RUNS(published__same_bits),
-                                  RUNS(published__extend),
-                                  RUNS(published__sinks),
-                                  RUNS(stream__local_angles),
-                                  RUNS(signs__forward_only),
-                                  RUNS(families__tokenizers),
-                                  RUNS(families__folders),
-                                  RUNS(families__folder_tokens),
-                                  RUNS(sink__names_programs),
-                                  RUNS(hf__config),
-                                  RUNS(hf__reads_sink),
-                                  RUNS(hf__tokenizer),
-                                  RUNS(hf__refuses),
-                                  RUNS(hf__keeps),
-                                  RUNS(hf__safetensors),
-                                  RUNS(hf__safetensors_limits),
-                                  RUNS(hf__json),
-                                  RUNS(hf__shards),
-                                  RUNS(hf__choices),
-                                  RUNS(hf__families),
-                                  RUNS(hf__facts),
-                                  RUNS(family_read__defaults),
-                                  RUNS(hf__facts_refused),
-                                  RUNS(hf__finite),
-                                  RUNS(hf__accounts),
-                                  RUNS(hf__returns),
-                                  RUNS(hf__llama2c),
-                                  RUNS(hf__llama2c_refuses),
-                                  RUNS(pieces__published),
-                                  RUNS(tokenizer_encode__spaces),
-                                  RUNS(tokenizer_encode__ranks),
-                                  RUNS(tokenizer_read__published),
-                                  RUNS(hf__tokenizer_json),
-                                  RUNS(hf__tokenizer_characters),
-                                  RUNS(hf__tokenizer_refuses),
-                                  RUNS(hf__sentencepiece),
-                                  RUNS(hf__sentencepiece_refuses),
-                                  RUNS(hf__tokenizer_folder),
-                                  RUNS(hf__tokenizer_nfc),
-                                  RUNS(hf__tokenizer_vectors),
-                                  RUNS(hf__tells),
-                                  RUNS(hf__names_its_text),
-                                  RUNS(choices_read__lines),
-                                  RUNS(question_judge__by_hand),
-                                  RUNS(choices_log_p__edges),
-                                  RUNS(choices_encode__no_context),
-                                  RUNS(choices_answer__oracle),
-                                  RUNS(imported__against_library),
-                                  RUNS(imported__sees_faults),
-                                  RUNS(check_model__every_variant),
-                                  RUNS(widen__every_half),
-                                  RUNS(model_file__same_bits),
-                                  RUNS(model_file__slabs),
-                                  RUNS(evaluate__streamed),
-                                  RUNS(model_file__links),
-                                  RUNS(model_file_end__refuses),
-                                  RUNS(model_head_read__hostile),
-                                  RUNS(model_file__damage),
-                                  RUNS(sink__streams)};
+static const TestEntry TESTS[] = {
+  RUNS(rope_frequency__stretched), RUNS(families__against_library),
+  RUNS(first_open__counts), RUNS(families__see_faults), RUNS(families__files),
+  RUNS(families__facts), RUNS(families__sink_logits), RUNS(unpack__by_hand),
+  RUNS(cut_ffn_forward__by_hand), RUNS(model_list__blocks),
+  RUNS(model_list__jamba), RUNS(published__against_slow),
+  RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches),
+  RUNS(experts_forward__alike), RUNS(experts_forward__not_renormalised),
+  RUNS(published__same_bits), RUNS(published__extend), RUNS(published__sinks),
+  RUNS(stream__local_angles), RUNS(signs__forward_only),
+  RUNS(families__tokenizers), RUNS(families__folders),
+  RUNS(families__folder_tokens), RUNS(sink__names_programs), RUNS(hf__config),
+  RUNS(hf__reads_sink), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
+  RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json),
+  RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
+  RUNS(family_read__defaults), RUNS(hf__facts_refused), RUNS(hf__finite),
+  RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c),
+  RUNS(hf__llama2c_refuses), RUNS(pieces__published),
+  RUNS(tokenizer_encode__spaces), RUNS(tokenizer_encode__ranks),
+  RUNS(tokenizer_read__published), RUNS(hf__tokenizer_json),
+  RUNS(hf__tokenizer_characters), RUNS(hf__tokenizer_refuses),
+  RUNS(hf__sentencepiece), RUNS(hf__sentencepiece_refuses),
+  RUNS(hf__tokenizer_folder), RUNS(hf__tokenizer_nfc),
+  RUNS(hf__tokenizer_vectors), RUNS(hf__tells), RUNS(hf__names_its_text),
+  RUNS(choices_read__lines), RUNS(question_judge__by_hand),
+  RUNS(choices_log_p__edges), RUNS(choices_encode__no_context),
+  RUNS(choices_answer__oracle), RUNS(imported__against_library),
+  RUNS(imported__sees_faults), RUNS(measured__sees),
+  RUNS(check_model__every_variant), RUNS(widen__every_half),
+  RUNS(model_file__same_bits), RUNS(model_file__slabs),
+  RUNS(evaluate__streamed), RUNS(model_file__links),
+  RUNS(model_file_end__refuses), RUNS(model_head_read__hostile),
+  RUNS(model_file__damage), RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,

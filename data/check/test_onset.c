@@ -40,7 +40,7 @@ static void onset_see__by_hand(Test *t) {
 static const char ONSET_TABLE[] =
     "corpus story story.grammar\n"
     "recipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
-    "--steps 40 --warmup 5\n"
+    "--steps 40 --warmup 5 --tokenizer " SCRATCH "/tale.tok\n"
     "item onset s: t\n"
     "row onset-4 tiny --first-tokens 4 +onset +cache\n"
     "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
@@ -1225,27 +1225,24 @@ static void measure_cache__rounded(Test *t) {
 #include "test_known.c"
 #include "test_signs.c"
 
-#define ONSET_TESTS                                                            \
-  RUNS(onset_see__by_hand), RUNS(onset_run__repeats),                          \
-      RUNS(seen_open__anywhere), RUNS(watch_places__by_configuration),         \
-      RUNS(first_q__by_hand), RUNS(flag_word__last),                           \
-      RUNS(curve_onset__by_hand), RUNS(plane_fit__as_law_fit),                 \
-      RUNS(plane_fit__tells), RUNS(plane_fit__line),                           \
-      RUNS(plane_fit__few_points), RUNS(firstness_text__by_hand),              \
-      RUNS(measure_cache__one_block), RUNS(measure_cache__rounded),            \
-      RUNS(measure_onset__by_hand), RUNS(log_above__known),                    \
-      RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses),     \
-      RUNS(law_choose__bends), RUNS(onset_text__by_hand),                      \
-      RUNS(onset_cell__nine_seeds), RUNS(sink__onset),                         \
-      RUNS(draw_corners__by_word), RUNS(remedies_cost__by_row),                \
-      RUNS(isolate__identity), RUNS(isolate__numbers), RUNS(isolate__by_hand), \
-      RUNS(known_gather__tokens), RUNS(auc__known),                            \
-      RUNS(probe_fit__least_squares), RUNS(known_judge__by_hand),              \
-      RUNS(known_block__by_hand), RUNS(measure_known__repeats),                \
-      RUNS(sink__known), RUNS(rows__by_hand), RUNS(head_dead__by_hand),        \
-      RUNS(signs_after__by_hand), RUNS(streams__by_hand),                      \
-      RUNS(signs_after__gradients), RUNS(signs__numbers),                      \
-      RUNS(signs__of_the_model), RUNS(quantized__by_hand),                     \
-      RUNS(quantize__losses), RUNS(stream__as_evaluated),                      \
-      RUNS(stream__against_one_forward), RUNS(stream__identities),             \
-      RUNS(streamed_of__by_hand), RUNS(sink__signs)
+#define ONSET_TESTS \
+  RUNS(onset_see__by_hand), RUNS(onset_run__repeats), \
+  RUNS(seen_open__anywhere), RUNS(watch_places__by_configuration), \
+  RUNS(first_q__by_hand), RUNS(flag_word__last), RUNS(curve_onset__by_hand), \
+  RUNS(plane_fit__as_law_fit), RUNS(plane_fit__tells), RUNS(plane_fit__line), \
+  RUNS(plane_fit__few_points), RUNS(firstness_text__by_hand), \
+  RUNS(measure_cache__one_block), RUNS(measure_cache__rounded), \
+  RUNS(measure_onset__by_hand), RUNS(log_above__known), \
+  RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), \
+  RUNS(law_choose__bends), RUNS(onset_text__by_hand), \
+  RUNS(onset_cell__nine_seeds), RUNS(sink__onset), \
+  RUNS(draw_corners__by_word), RUNS(remedies_cost__by_row), \
+  RUNS(isolate__identity), RUNS(isolate__numbers), RUNS(isolate__by_hand), \
+  RUNS(known_gather__tokens), RUNS(auc__known), \
+  RUNS(probe_fit__least_squares), RUNS(known_judge__by_hand), \
+  RUNS(known_block__by_hand), RUNS(measure_known__repeats), RUNS(sink__known), \
+  RUNS(rows__by_hand), RUNS(head_dead__by_hand), RUNS(signs_after__by_hand), \
+  RUNS(streams__by_hand), RUNS(signs_after__gradients), RUNS(signs__numbers), \
+  RUNS(signs__of_the_model), RUNS(quantized__by_hand), RUNS(quantize__losses), \
+  RUNS(stream__as_evaluated), RUNS(stream__against_one_forward), \
+  RUNS(stream__identities), RUNS(streamed_of__by_hand), RUNS(sink__signs)
