@@ -362,12 +362,12 @@ static int isolated_put(const Isolated *x, Numbers *r, Error *e) {
 static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
                           Error *e) {
   const int t = s->isolate;
+  const int blocks = (int)at_most(s->isolate_blocks, s->model.layers);
   const int from = t > 2 ? 2 : 1, to = t > 2 ? t - 1 : 1;
   bytes_print(out, e,
-              "Isolation of row %d in the first %d blocks: %d sequences of %d "
+              "Isolation of row %d in the first %d block%s: %d sequences of %d "
               "tokens, the first as in training\n%-18s %-13s",
-              t, (int)at_most(s->isolate_blocks, s->model.layers), x->n,
-              s->eval_T, "token T", "its row sees");
+              t, blocks, blocks == 1 ? "" : "s", x->n, s->eval_T, "token T", "its row sees");
   cells_line(out, ISOLATED_COLUMNS, ISOLATED, NULL, false, e);
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++) {
