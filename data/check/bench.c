@@ -272,8 +272,8 @@ static const char *beside(char text[16], Peer *peer, const char *key,
 static int peer_close(Peer *peer, const Own *own, Error *e) {
   if (peer->text.at && !peer->met)
     fail(e, 1,
-         "--peer %s: no line of it is of what ran, on %d threads. Try: "
-         "--threads as in the file, or bench all",
+         "--peer %s: no line of it is of what ran on %d threads. Try: the "
+         "sizes and --threads of its lines",
          own->peer, workers());
   bytes_free(&peer->text);
   return e->status;
@@ -799,8 +799,8 @@ static const Verb BENCH_VERBS[] = {
   {"all", "", OWN | GENERAL, "this machine: parts of its peak", bench_all},
   {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations",
    bench_gemm},
-  {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps, 15 at most",
-   bench_step},
+  {"step", "", MODEL | TRAIN | DATA | GENERAL,
+   "whole training steps, 15 at most", bench_step},
   {"ops", "", MODEL | TRAIN | DATA | GENERAL,
    "the share of each operator in a step", bench_ops},
   {"length", "", MODEL | TRAIN | DATA | GENERAL,

@@ -159,7 +159,8 @@ static void matmul__nan(Test *t) {
 /* Without memory for its panels a product has the same bits. */
 static void matmul__no_memory(Test *t) {
   enum { M = 101, N = 209, K = 257 };
-  real *a = reals(M * K), *b = reals(K * N), *c[2] = {reals(M * N), reals(M * N)};
+  real *a = reals(M * K), *b = reals(K * N);
+  real *c[2] = {reals(M * N), reals(M * N)};
   Rng r = {3};
   for (int i = 0; i < M * K; i++)
     a[i] = (real)rng_normal(&r);
@@ -463,7 +464,8 @@ static void vec__lengths(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(matmul__no_memory), RUNS(matmul__rounds_one_way),
+  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(matmul__no_memory),
+  RUNS(matmul__rounds_one_way),
   RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places),
   RUNS(vec__lengths)};
 

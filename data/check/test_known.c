@@ -612,13 +612,10 @@ static void sink__known(Test *t) {
   const char *out =
       said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 21 --isolate 5 --probe "
               "--ablate key1 --json " SCRATCH "/m.json");
-  static const char *const SAID[] = {"Ablation of token 1",
-                                     "\n\nIsolation of row 5 in the first 1 block:",
-                                     "4 of 5 keys lost",
-                                     "\n\nWhich block knows row 1",
-                                     "same tokens: 20 sequences of 12",
-                                     "that were never first",
-                                     "Shuffled: "};
+  static const char *const SAID[] = {
+    "Ablation of token 1", "\n\nIsolation of row 5 in the first 1 block:",
+    "4 of 5 keys lost", "\n\nWhich block knows row 1",
+    "same tokens: 20 sequences of 12", "that were never first", "Shuffled: "};
   EACH (i, SAID)
     fact(t, strstr(out, SAID[i]) != NULL, "no '%s' in %s", SAID[i], out);
   const char *json = text_in(t, SCRATCH "/m.json");

@@ -4135,7 +4135,8 @@ static void sink__items(Test *t) {
   file_write(SCRATCH "/none/a", "", 0, fresh(t));   /* no results */
   file_write(SCRATCH "/none/findings.txt", "by hand", 7, fresh(t));
   sink_fails(t, "report --results " SCRATCH "/none --out " SCRATCH
-             "/none/findings.txt --force", 2, "this command reads or writes it");
+             "/none/findings.txt --force", 2,
+             "this command reads or writes it");
   answers(t, PROGRAM,
           "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", 0,
           "The page: " SCRATCH "/deep/r.html\n");

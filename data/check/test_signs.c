@@ -266,7 +266,8 @@ static void signs__numbers(Test *t) {
     }
 }
 
-/* The model's value drain is the least of its blocks', its gradient the most. */
+/* The model's value drain is the least of its blocks', its gradient the
+ * most. */
 static void signs__of_the_model(Test *t) {
   Settings s;
   Trainer r;

@@ -104,7 +104,8 @@ typedef struct Hard {
   "softpick gate soft-cap grouped "
 static const Hard HARDS[] = {
   {"square", "", "as many queries as keys, two sequences", 2, 4, 11, 11, 0},
-  {"one-key", "", "one key: softmax without a sink gives it the weight 1", 1, 4, 1, 1, 0},
+  {"one-key", "", "one key: softmax without a sink gives it the weight 1", 1,
+   4, 1, 1, 0},
   {"equal", "", "all keys of a head are equal", 1, 4, 6, 6, 0},
   {"decode", "", "one query against a cache", 2, 4, 1, 17, 0},
   {"tail", "", "queries at the end of a longer cache", 1, 4, 4, 15, 0},
@@ -1464,7 +1465,8 @@ int main(int argc, char **argv) {
     printf("%s: %d cases, %d files, %.1f MB, their hash %016llx\n", k.out,
            k.cases, k.files, k.bytes * 1e-6, (unsigned long long)k.hash);
   if (!e.status && v.failed)
-    fail(&e, 1, "%d checks failed. Try: ./vectors check", v.failed);
+    fail(&e, 1, "%d checks failed. Try: %s", v.failed,
+         v.loud ? "the lines above" : "./vectors check");
   if (e.status)
     fprintf(stderr, "vectors: %s\n", e.text);
   return e.status;

@@ -904,7 +904,8 @@ static void block_sandwich__lengths(Test *t) {
       within(t, second, 1, 100 * REAL_EPS, "the square of FFN's branch");
     }
     vec_scale(C * C, lab_at(&b, "l0.wo"), 8);
-    vec_scale(tensor_count(model_tensor(&b.m, "l0.w3")), lab_at(&b, "l0.w3"), 8);
+    vec_scale(tensor_count(model_tensor(&b.m, "l0.w3")),
+              lab_at(&b, "l0.w3"), 8);
     lab_forward(&b);
     fact(t, same_numbers(n, before, b.a.h) == sandwich, "8 W_O, 8 W_3: %s",
          b.flags);

@@ -182,14 +182,21 @@ static int verb_import(Settings *s, Error *e) {
 static int verb_export(Settings *s, Error *e) {
   const char **words = s->words;
   const int n = s->n_words;
-  char at[1024];
+  static const char *const NAMES[] = {"config.json", "config.json.part",
+                                      "model.safetensors.part"};
+  enum { ASKED = sizeof NAMES / sizeof *NAMES };
+  char at[ASKED][1024];
+  const char *path[ASKED];
   if (n != 2)
     return fail(e, 2,
                 "export: expected a model file and a folder. Try: hf help "
                 "export");
   s->n_words = 1; /* words[1] is where it goes */
-  if (path_make(at, e, "%s/config.json", words[1]) ||
-      outputs_ready(s, (const char *[]){at}, 1, e))
+  for (int i = 0; i < ASKED; i++) {
+    path_make(at[i], e, "%s/%s", words[1], NAMES[i]);
+    path[i] = at[i];
+  }
+  if (e->status || outputs_ready(s, path, ASKED, e))
     return e->status;
   return export_folder(s, words[0], words[1], e);
 }

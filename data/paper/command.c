@@ -354,7 +354,9 @@ static int results_show(const Command *q, Error *e) {
   const char *lacks = item && !e->status ? column_lacks(&r, item) : NULL;
   if (lacks)
     fprintf(stderr, "paper: item %s has a column %s, which none of its runs "
-            "measured. Try: a name in their results\n", item->name, lacks);
+            "measured. Try: a name that begins a line of %s/%s/%s-1.csv\n",
+            item->name, lacks, q->own->results, r.corpus,
+            q->x.row[q->x.shown[item->from].row].name);
   if (item && !q->own->predict)
     told_show(q->own->results, r.corpus, item->name, stdout, e);
   for (int k = 0, maps = 0; item && r.run && k < item->count; k++) {
@@ -520,7 +522,10 @@ static int item_published(const Command *q, Error *e) {
   const Item *item = &q->x.item[q->item];
   char path[PATH_ROOM];
   int missing = 0, there = 0;
-  bool alone = q->own->commands;
+  bool alone = q->own->commands, wide = strlen(q->own->models) > 400;
+  if (wide || strlen(q->own->texts) > 400)
+    return fail(e, 2, "--%s: a path of more than 400 bytes is too long here. "
+                "Try: a shorter one", wide ? "models" : "texts");
   if (!alone)
     printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
   for (int i = 0; i < q->x.models; i++) {
@@ -573,9 +578,6 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   char path[PATH_ROOM];
   Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
-  if (strlen(q->own->models) > 400 || strlen(q->own->texts) > 400)
-    return fail(e, 2, "--models, --texts: a path of more than 400 bytes is too "
-                "long. Try: a shorter one");
   const char *kept = located(path, q->own->results, &s->data, &(Error){0});
   if (kept == path)
     strcpy(((Own *)q->own)->results, path);

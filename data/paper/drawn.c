@@ -1562,8 +1562,8 @@ static int report_write(const char *path, const char *verb, const Settings *s,
   if (o->p.looks) {
     say(&h, "<h2>While it trained</h2>");
     if (o->p.from && o->p.look[0].step > o->p.from)
-      say(&h, "<p>Points up to step %ld are missing: this training went on "
-          "without the --log that has them.</p>\n", o->p.from);
+      say(&h, "<p>Points up to step %ld are missing: only a --log, given from "
+          "the start on, keeps them.</p>\n", o->p.from);
     page_charts(&h, o, LOOK_LOSS, NORM_HIDDEN);
   }
   if (o->s.n) {

@@ -147,11 +147,12 @@ static int threshold_onset(const Results *r, int row, int seed, int at,
  *   q, N     4   1, log q, log N
  *
  * Compared by AICc = -2 log likelihood + 2 k + 2 k (k + 1) / (n - k - 1), shown
- * over the least of them; by `foretells`, the log likelihood of the rows first-
- * by a law that is fitted without them; and by `row out`, where each row in
- * turn is foretold by the law fitted to the others. More is better of these
- * two; a run that the law holds for impossible costs MOST_LOST at the most. All
- * leave out log sqrt(2 pi) an onset, which is the same for every law.
+ * over the least of them; by `predicts`, the log likelihood of the rows whose
+ * names begin with first- by a law that is fitted without them; and by `row
+ * out`, where each row in turn is foretold by the law fitted to the others.
+ * More is better of these two; a run that the law holds for impossible costs
+ * MOST_LOST at the most. All leave out log sqrt(2 pi) an onset, which is the
+ * same for every law.
  */
 enum { LAW_NONE, LAW_N, LAW_BENT, LAW_LINE, LAW_Q, LAW_Q_N, LAWS };
 static const char *const LAW_NAMES[LAWS] = {
@@ -165,7 +166,7 @@ typedef struct Seen {
   int n, row[RUNS_MOST];
   double N[RUNS_MOST], q[RUNS_MOST], y[RUNS_MOST];   /* logarithms */
   bool censored[RUNS_MOST];
-  bool new[RUNS_MOST];         /* of a row first- */
+  bool new[RUNS_MOST];         /* of a row named first-.. */
 } Seen;
 
 static void seen_of(Seen *s, const Results *r, const Item *item, int at) {
@@ -412,7 +413,7 @@ static void plane_cells(Cell *cell, const Plane *l, int kind, const Seen *s,
 static void firstness_laws(Bytes *out, const Results *r, const Item *item,
                            int at, bool markdown, Error *e) {
   static const char *const heads[] = {
-    "law", "numbers", "AICc, over the least", "predicts first-..", "a row out",
+    "law", "numbers", "AICc, over the least", "predicts first-*", "a row out",
     "sigma"};
   Seen *s = grab(1, sizeof *s, e);
   Grid g = grid_make(LAWS, heads, 6, e);
@@ -437,7 +438,7 @@ static void firstness_laws(Bytes *out, const Results *r, const Item *item,
   if (!e->status) {
     bytes_print(out, e,
                 "\nOnset %s times even: %d runs, %d censored, %d of rows "
-                "named first-..\n\n",
+                "whose names begin with first-.\n\n",
                 AT_HEADS[at], s->n, censored, new);
     grid_show(&g, out, markdown, e);
   }
@@ -606,8 +607,9 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item,
   bytes_print(&line, e,
               "A law gives the median of a lognormal onset; a run without a "
               "sink counts as later (firstness.c). numbers: how many are "
-              "fitted. predicts: the log likelihood of the rows first-.. by the "
-              "law fitted without them; a row out: of each row by the others', "
+              "fitted. predicts: the log likelihood of the rows whose names "
+              "begin with first- by the law fitted without them; a row out: "
+              "of each row by the others', "
               "both but for a constant. More is better of these two. At 3 many "
               "runs were ended by their own onset at 2, which the laws take "
               "for chance. half-rise: half way from even to the mean of the "

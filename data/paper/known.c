@@ -367,7 +367,8 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out,
   bytes_print(out, e,
               "Isolation of row %d in the first %d block%s: %d sequences of %d "
               "tokens, the first as in training\n%-18s %-13s",
-              t, blocks, blocks == 1 ? "" : "s", x->n, s->eval_T, "token T", "its row sees");
+              t, blocks, blocks == 1 ? "" : "s", x->n, s->eval_T, "token T",
+              "its row sees");
   cells_line(out, ISOLATED_COLUMNS, ISOLATED, NULL, false, e);
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++) {

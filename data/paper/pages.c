@@ -21,7 +21,7 @@
 /* train, and beside its checkpoint a page. */
 static int train_paged(Settings *s, Error *e) {
   Work w = {0};
-  if (strlen(s->out) > 490)
+  if (s->out[0] && !s->report[0] && strlen(s->out) > 490)
     return fail(e, 2, "--out %.40s..: this path is too long. Try: a shorter "
                 "one", s->out);
   if (s->out[0] && !s->report[0])

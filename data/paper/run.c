@@ -700,7 +700,8 @@ static int verb_film(Settings *s, Error *e) {
     film_end(&films.arm[i]);
     outcome_free(&o);
   }
-  if (interrupted && e->status) {   /* train_run's words name --out, a checkpoint's */
+  /* train_run's words name --out, which is a checkpoint's */
+  if (interrupted && e->status) {
     *e = (Error){0};
     fail(e, 1, "stopped by Ctrl-C: a film cannot be resumed. Try: ./paper run "
          "--out FOLDER, which can");

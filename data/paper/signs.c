@@ -831,9 +831,9 @@ static int verb_cache(Settings *s, Error *e) {
     data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n);
   if (!e->status)
     bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %lld "
-                "keys (dense: of all)\n\n%-12s %-9s", *s->words, t.data.name, t.data.read, n,
-                *t.data.drawn ? ", " : "", t.data.drawn, W, "policy",
-                "positions");
+                "keys (dense: of all)\n\n%-12s %-9s", *s->words, t.data.name,
+                t.data.read, n, *t.data.drawn ? ", " : "", t.data.drawn, W,
+                "policy", "positions");
   if (!e->status)
     cells_line(&out, STREAM_COLUMNS, decades_of(n), NULL, false, e);
   if (t.m.c.dim < 512)   /* a row has no work for more threads */

@@ -608,8 +608,8 @@ static int row_run(Result *r, const Experiments *x, int row,
   snprintf(r->corpus, sizeof r->corpus, "%s", corpus->name);
   if (p && !row_settings(&now, w, corpus, seed, s, e) && now.data.toy) {
     if (w->also[0])
-      fail(e, 2, "row %s: a toy has no further measurement +%s. Try: without it",
-           w->name, w->also);
+      fail(e, 2, "row %s: a toy has no further measurement +%s. Try: without "
+           "it", w->name, w->also);
     result_describe(r, x, w, corpus, NULL);
     *p = (Progress){.name = w->name};
     if (!e->status)
