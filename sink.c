@@ -3697,7 +3697,7 @@ static void tokenizer_free(Tokenizer *t) {
   *t = (Tokenizer){0};
 }
 
-/* 0: a file of `size` bytes with the right checksum. */
+/* 0 if the file has `size` bytes and its checksum is right. */
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
                             const char *name, Error *e) {
   size_t body = n - TOKENIZER_TAIL;

@@ -735,9 +735,10 @@ static void result__round_trip(Test *t) {
   static const struct {
     const char *name;
     double is;
-  } NUMBERS[] = {{"many[499]", 499}, {"many[500]", NAN}, {"many[-1]", NAN},
-                 {"odd", NAN},       {"odd[2]", -1e-7},  {"sink_1..5", 15},
-                 {"sink_2..3", 5},   {"sink_1..6", NAN}, {"absent", NAN}};
+  } NUMBERS[] = {
+    {"many[499]", 499}, {"many[500]", NAN}, {"many[-1]", NAN}, {"odd", NAN},
+    {"odd[2]", -1e-7}, {"sink_1..5", 15}, {"sink_2..3", 5}, {"sink_1..6", NAN},
+    {"absent", NAN}};
   EACH (i, NUMBERS) {
     double x = result_number(&back, NUMBERS[i].name), want = NUMBERS[i].is;
     fact(t, isnan(want) ? isnan(x) : x == want, "%s: %g", NUMBERS[i].name, x);
@@ -3127,12 +3128,13 @@ static void finding_of__verdicts(Test *t) {
 
 /* Where a mark lies on the strip, in per cent of it. */
 static void strip_place__by_hand(Test *t) {
-  static const struct { const char *measure; double x, at;
-  } ROWS[] = {{"loss", 5, 50},          {"alpha_1", 0.3, 30},
-              {"sink_1", 40, 40},       {"times_1", 1, 50},
-              {"least_sink", 10, 75},   {"tokens", 1e7, 75},
-              {"norm_ratio", 1e4, 100}, {"loss", 1, 0},
-              {"loss", NAN, NAN}};
+  static const struct {
+    const char *measure;
+    double x, at;
+  } ROWS[] = {
+    {"loss", 5, 50}, {"alpha_1", 0.3, 30}, {"sink_1", 40, 40},
+    {"times_1", 1, 50}, {"least_sink", 10, 75}, {"tokens", 1e7, 75},
+    {"norm_ratio", 1e4, 100}, {"loss", 1, 0}, {"loss", NAN, NAN}};
   EACH (i, ROWS) {
     const double at = strip_place(ROWS[i].measure, ROWS[i].x);
     fact(t, isnan(ROWS[i].at) ? isnan(at) : fabs(at - ROWS[i].at) < 1e-6,

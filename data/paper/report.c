@@ -45,7 +45,8 @@ static void finding_of(char to[FINDING], const Paper *p, int item) {
   snprintf(begins, sizeof begins, "\n%.80s %s ", is->name, letters);
   if (p->runs.first && p->findings.at)
     at = strstr((const char *)p->findings.at, begins);
-  if (at && !strchr("\n", at[strlen(begins)]))   /* nor its end */
+  const char first = at ? at[strlen(begins)] : 0;
+  if (first && first != '\n')
     says = at + strlen(begins);
   snprintf(to, FINDING, "%.*s", (int)strcspn(says, "\n"), says);
 }

@@ -801,7 +801,7 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   bytes_print(&line, e,
               "Rows are those of [experiments.txt](../paper/experiments.txt). "
               "Sink and alpha are of token 1, or of the claim's place "
-              "(2, or k*: `*`); `.`: none; `*` behind the "
+              "(2, or k*: `*`); `.`: there is none; `*` behind the "
               "paper's: on proxy scores, ~: second-hand. Spread is the seeds' "
               "standard deviation. The gap is the first row's loss less the "
               "other's. Claim 5 goes by its time, 8 by tokens 2 to 5, windows by "
