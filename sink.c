@@ -48,7 +48,7 @@
  *   l layer, from 0 in code    x, h^l states
  *   z score, the paper's logit    s = sim(z)    Z normaliser
  *   a = s/Z weight, the paper's attention score A    m the metric's A
- *   scale  C.4's alpha, equations 29, 30; alpha_k is the metric of chapter 6
+ *   scale  C.4's alpha, equation 30; alpha_k is the metric of chapter 6
  *   *  the extra column, a null key k* with value v*: a K or KV bias
  *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
@@ -344,7 +344,7 @@ const Variant VARIANTS[] = {
   {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
   {"post-norm", "--place post", "Section 7.2", "13.54", ""},
   /* [T11] Appendix C.3. The three without a gate keep F = 1536 in the authors'
-   * code, so they have 47,202,048 parameters instead of 58,998,528 */
+   * code: 47,202,048 parameters besides embeddings, not 58,998,528 */
   {"relu", "--act relu", "Table 11", "16.90", "3.82"},
   {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
   {"swish", "--act swish", "Table 11", "17.89", "3.80"},
@@ -656,9 +656,9 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * gradients unless it says otherwise. Each backward step stands below the
  * forward line that it differentiates.
  *
- * No two iterations of a PARALLEL loop write the same number, so the bits do
- * not depend on the number of threads. Acts (sink.h, 4) holds gradients in
- * transit (a->dq); its LayerActs hold what each block's forward keeps (la->q).
+ * Iterations of a PARALLEL loop share no result, so the bits do not depend on
+ * the number of threads. Acts (sink.h, 4) holds gradients in transit (a->dq);
+ * its LayerActs hold what each block's forward keeps (la->q).
  *
  * ----------
  * 3.1  Embedding and added positions   H^0 = X W_E + P   section 2, [E5] [T4]
@@ -1294,7 +1294,7 @@ static real similarity(int sim, real z, real *slope) {
 }
 
 /* Z = (sum |s|^p)^(1/p) of s [n], as max |s| times that of s / max |s|: no
- * power overflows. */
+ * |s|^p overflows. */
 static real p_norm(double p, idx n, const real *s) {
   real most = 0, powers = 0;
   for (idx j = 0; j < n; j++)
@@ -1383,7 +1383,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * A K bias takes weight and gives nothing: token 1's value is small too
  * (section 7.3), and v* = 0 is the limit. Under softmax the column is a gate:
  * with E the sum of e^z_ij over the keys, their weights sum to
- * E / (E + e^z_i*), not 1. With Z = 1 a K bias changes nothing. k* has no
+ * E / (E + e^z_i*), not 1. With Z = 1 a K bias changes m alone. k* has no
  * position: it is not rotated, gets no distance bias, and every row sees it.
  * z_i* may also be 0 (softmax-off-by-one) or a learned logit; then v* = 0.
  *
@@ -2011,7 +2011,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 /* ==========
  * 5  Loss, AdamW, schedule   sections 1, 2, 4, 6; [E1]
  *
- * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that row t sees)
+ * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that reach row t)
  * over the scored targets of a batch. (Sections 2, 6 print sum log p, without
  * a minus.) A sequence has T + 1 tokens: T inputs and T targets.
  *
@@ -3931,7 +3931,7 @@ static void data_describe(Data *d, const Source *s, double share, bool held,
   const char *whose = "; not the model's own";
   char much[32] = "held-out text";
   if (!held)
-    snprintf(much, sizeof much, share < 1 ? "%g of it" : "all of it", share);
+    snprintf(much, sizeof much, share < 1 ? "--valid %g" : "all of it", share);
   if (T || d->source == s->own)
     whose = "";
   else if (!s->own)
@@ -4115,8 +4115,8 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, else 1, and in the places of random tokens: ids
  *                        drawn once for a block by data/text/first.c
- * Random tokens are written last. A measurement has them only with
- * --first-tokens. */
+ * Random tokens are written last. Looks have them only with
+ * --first-tokens, eval never. */
 
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
@@ -4189,7 +4189,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  * ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
-_Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
+_Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, drawn.c");
 
 static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
@@ -4445,7 +4445,7 @@ static int trainer_step(Trainer *t, Error *e) {
  * 10.3  A training to its end: looks at the sink, the log, checkpoints
  * section 4, [FIG4]
  *
- * A look is a measurement (11.0) on LOOK_N held sequences. */
+ * A look is a measurement (11.0) on LOOK_N sequences. */
 
 /* The one mutable global. Ctrl-C or SIGTERM ends a training after the current
  * step, and saves; a second one ends the program at once, every file whole. */
@@ -4473,7 +4473,7 @@ static void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
 }
 
-enum { LOOK_N = 16 };   /* held sequences in a look at the sink */
+enum { LOOK_N = 16 };   /* sequences in a look at the sink */
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   int T = (int)at_most(t->s.eval_T, t->s.model.context);
@@ -4570,21 +4570,20 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   if (t->s.program->log)
     t->s.program->log(t, p, &log, NULL, e);
   if (!e->status && r->steps)
-    look_at_sink(t, p, t->step ? &passed : e);
-  passed = (Error){0};
+    look_at_sink(t, p, t->step ? &(Error){0} : e);
   if (t->s.watched)
     t->s.program->watch(t, p, e);
   double logged = p->start = p->shown = seconds();
   p->from = t->step;
   stop_gently();
   while (t->step < r->steps && !e->status && !interrupted) {
-    if (trainer_step(t, e)
-        || (t->s.watched && t->s.program->watch(t, p, e)))
+    if (trainer_step(t, e))
       break;
     bool due = r->save_every && t->step % r->save_every == 0;
     saved = false;
-    if ((t->step % r->log_every == 0 || t->step == r->steps)
-        && (look_at_sink(t, p, e) || log_line(t, p, &log, e)))
+    if ((t->s.watched && t->s.program->watch(t, p, e))
+        || ((t->step % r->log_every == 0 || t->step == r->steps)
+            && (look_at_sink(t, p, e) || log_line(t, p, &log, e))))
       break;
     progress_show(t, p);
     if (due || seconds() - logged > FOLLOW) {
@@ -4600,7 +4599,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     run_save(t, &log, true, e);
   else if (diverged || (e->status && t->step > p->from))
     run_save(t, &log, !diverged && !saved, &passed);
-  if (passed.status && !diverged && !saved)   /* nor a checkpoint */
+  if (passed.status && strcmp(passed.text, e->text))
     fprintf(stderr, "%s: also: %s\n", t->s.program->name, passed.text);
   bytes_free(&log);
   if (t->step < r->steps)
@@ -5378,7 +5377,7 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  * 11.3  sink dump
  *
  * It writes the arrays of a forward and backward as .npy, to be checked in
- * NumPy, and config.json, the flags that make the dump again:
+ * NumPy, and config.json, which without a MODEL makes it again:
  *
  *   ids       [B,T+1]      as given; the last of a row is only a target
  *   param.NAME, grad.NAME  tensors of chapter 2; gradients of the mean loss
@@ -6131,8 +6130,8 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  * end too, so an element has the same bits anywhere.
  *
  * Coefficients have, unrounded, the least maximal relative error (Remez
- * exchange, 40 digits). Largest errors over all floats, of pow's over every
- * 61st (`make exhaustive`), in units in the last place (ulp; rounding has 0.5):
+ * exchange, 40 digits). Largest errors over all floats (`make exhaustive`; pow's:
+ * every 61st), in units in the last place (ulp; rounding has 0.5):
  *   exp 1.012  sigmoid 2.402  sqrt 0.760  Phi 4.757  log 0.5001  pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
@@ -6838,7 +6837,7 @@ WIDE(row_gradient,
 }
 
 /* Row i backward, which begins at `at` in the tile's arrays: z goes from q k^T
- * to dz, a becomes scale a. */
+ * to dz/sqrt(D), a becomes scale a. */
 static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
                               idx i, idx at) {
   const Seams *s = &m->seams;
@@ -7458,7 +7457,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
 
 /* A reader of PATH finds the old file or the new one, whole: bytes go to
  * PATH.new first, made anew even if a killed process left one. Missing folders
- * are made and stay. */
+ * are made and stay; a link becomes a file. */
 int writing_begin(Writing *w, const char *path, Error *e) {
   struct stat is;
   *w = (Writing){.path = path};
@@ -7468,16 +7467,16 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   if (n >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one",
                 path);
-  bool device = !strncmp(path, "/dev/std", 8);   /* a link, to a file too */
-  if (device || (!stat(path, &is) && !S_ISREG(is.st_mode)))
-    return fail(e, 1, "%s: this is a folder or a device. Try: another name",
-                path);
   int why = 0;   /* that a folder could not be made, but for its parent */
   for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
     *at = 0;
     if (make_folder(w->beside) && errno != EEXIST && errno != ENOENT)
       why = errno;
   }
+  bool device = !strncmp(path, "/dev/std", 8);   /* a link, to a file too */
+  if (device || (!stat(path, &is) && !S_ISREG(is.st_mode)))
+    return fail(e, 1, "%s: this is a folder or a device. Try: another name",
+                path);
   if (!unlink(w->beside) || errno == ENOENT)
     w->f = fopen(w->beside, NEW_FILE);
   if (!w->f)
@@ -7624,7 +7623,7 @@ const Option OPTIONS[] = {
   AXIS("rope-pairing", MODEL, model.rope_pairing, PAIR,
          "which dims rotate together (equation 9)"),
   SWITCH("linear-bias", MODEL, model.linear_bias,
-         "a bias in every linear map but the last"),
+         "biases of q, k, v, o and the ffn"),
 
   AXIS("init", TRAIN | DUMP, train.init, INIT, "how weights are initialised"),
   WHOLE("batch", TRAIN, train.batch, "8", 1, 1e6,
@@ -7670,7 +7669,7 @@ const Option OPTIONS[] = {
   SWITCH("bos", DATA | TOKENIZE | GENERATE, data.bos,
          "<|bos|> before every document; or --no-bos"),
   REAL("valid", DATA, data.valid, "0.05", 0, 0.9,
-       "share of documents held out"),
+       "share of a training's documents held out"),
 
   REAL("eps", MEASURE, eps, "0.3", 0, 1, "threshold of Sink (Figure 3)"),
   WHOLE("T", MEASURE, eval_T, "64", 1, 1.6e7,
@@ -8082,8 +8081,8 @@ static int config_resolve(Config *c, Error *e) {
     {identity && sum && !elu, 0, "--sim identity has scores of either sign, "
      "whose plain sum can be 0. Try: --normalizer clamp, one or pnorm, or "
      "--kernel elu"},
-    {identity && sum && raw, 0, "--kernel elu makes scores positive, except "
-     "for k* and logits. Try: --normalizer one or clamp, or --extra zero"}};
+    {identity && sum && raw, 0, "--kernel elu leaves scores of k* and "
+     "logits of either sign. Try: --normalizer one or clamp, or --extra zero"}};
   for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
     if (RULES[i].wrong)
       return fail(e, 2, RULES[i].why, RULES[i].is);
@@ -8147,14 +8146,15 @@ static void output_claim(const Settings *s, const char *path, bool continues,
   bytes_add(names, path, strlen(path) + 1, e);
 }
 
-/* Can all paths be written ("" is none)? Asked before hours of work. Each
- * PATH.new is made for a while, so that same_file knows two names of it. */
+/* Can all paths be written ("" is none)? Asked before hours of work, the model
+ * last, as the others make folders. PATH.new is made for a while: same_file
+ * knows two names of it. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
   Bytes names = {0};
   names_read(&names, s);
-  for (int i = 0; i < n; i++) {
+  for (int i = n - 1; i >= 0; i--) {
     const char *to = path[i];
     bool stream = !strcmp(to, "-");
     bool table = to == s->csv || to == s->json;
@@ -8214,8 +8214,8 @@ static void columns_print(const Sinks *s, const Model *m, int kmax, FILE *out) {
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
   const double *const of_head[] = {s->cosine, s->cosine + 1, s->product,
                                    s->product + 1, s->entropy, s->raw};
-  fprintf(out, "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   "
-          "|q||k|  entropy     mass%s\n", post ? "   pre-LN" : "");
+  fprintf(out, "\nblock |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|"
+          "   |q||k|  entropy     mass%s\n", post ? "   pre-LN" : "");
   for (int l = 0; l < s->L; l++) {
     idx row = (idx)l * s->N;
     double no = s->N > 1 ? 0 : NAN;   /* no angles */
@@ -8243,7 +8243,6 @@ static void sinks_print(const Sinks *s, const Model *m, int kmax, FILE *out) {
   const Column times = {.form = "%.1f", .unit = 1};
   char text[32];
   columns_print(s, m, kmax, out);
-  fputc('\n', out);
   blocks_print(s, c->place == PLACE_POST, out);
   fprintf(out, "Massive activation: largest entry of a state %.3g in size, "
           "median of its block %.3g: %s times.\n\nalpha by layer (down) and "
@@ -8541,7 +8540,7 @@ static int verb_help(Settings *s, Error *e) {
 
 #define SINK_VERBS \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
-   "a sink emerges, moves, stays away\n    its arms set --sim --kernel " \
+   "a sink emerges, moves, stays away\n    its arms decide --sim --kernel " \
    "--normalizer --scale --extra\n    these stand for the defaults: " \
    RUN_FLAGS, verb_run}, \
   {"train", "", KEPT | OUTPUT | GENERAL | ALONE, \
@@ -8588,7 +8587,7 @@ int sink_main(const Program *program, int argc, char **argv) {
   Error e = {0};
   const char *name = argc > 1 ? argv[1] : "help";
   if (!arithmetic_is_exact())
-    fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
+    fail(&e, 2, "built with inexact arithmetic. Try: a plain -O3");
   streams_begin();
   settings_default(&s);
   s.program = s.data.program = program;

@@ -1265,6 +1265,20 @@ static const struct { const char *text, *said; } JSON_ROWS[] = {
   {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]",
    "at most 32 nested brackets"}};
 
+/* Of an object that breaks off nothing can be found, whatever its memory held
+ * before. */
+static void json_value__half_read(Test *t) {
+  char text[] = "{\"a\": ";
+  JsonValue before[64];
+  Json j = {.name = "half", .text = text, .length = sizeof text - 1,
+            .at = before, .room = 64};
+  for (int i = 0; i < 64; i++)
+    before[i] = (JsonValue){JSON_OBJECT, 0, 9, 64};
+  fact(t, json_value(&j, 0, fresh(t)) && strstr(t->e.text, "found its end"),
+       "%s", t->e.text);
+  fact(t, !json_get(&j, j.at, "a"), "half an object has a key");
+}
+
 /* Every rule of JSON, and a 0 byte in a text. */
 static void hf__json(Test *t) {
   if (!begun(t))
@@ -3991,7 +4005,7 @@ static void text_named(Test *t) {
     {"--input random", "", ""},
     {TALE_TOK FROM_TEXT, SCRATCH "/tale.txt", "all of it" UNKNOWN},
     {TALE_TOK "--valid 0.5" FROM_TEXT, SCRATCH "/tale.txt",
-     "0.5 of it" UNKNOWN},
+     "--valid 0.5" UNKNOWN},
     {"--ids " SCRATCH "/ids", SCRATCH "/ids", "all of it"}};
   static const char *const FORMS[][2] = {
     {"", "|" X_MODEL " on %s (%s): 2 seq"},
@@ -5720,6 +5734,7 @@ static const TestEntry TESTS[] = {
   RUNS(families__folder_tokens), RUNS(sink__names_programs), RUNS(hf__config),
   RUNS(hf__reads_sink), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json),
+  RUNS(json_value__half_read),
   RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
   RUNS(family_read__defaults), RUNS(hf__facts_refused), RUNS(hf__finite),
   RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c),

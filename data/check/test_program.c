@@ -950,11 +950,13 @@ static int stops_at_3(Trainer *t, const Progress *p, Error *e) {
  * second signal ends the program. */
 static void train_run__stops(Test *t) {
   static const Program WATCHED = {.name = "sink", .watch = stops_at_3};
+  static const char *const FLAGS[] = {
+      "--steps 9", "--steps 9 --log-every 7 --save-every 2"};
   static const char *const SAYS[] = {"stopped at step 3 of 9; --out has",
                                      "no more"};
   for (int k = 0; k < 2; k++) {
     Trainer back;
-    Trainer *r = trainer_of(t, k ? "--steps 9 --log-every 7" : "--steps 9");
+    Trainer *r = trainer_of(t, FLAGS[k]);
     Progress p = {.name = "test"};
     r->s.program = &WATCHED;
     r->s.watched = (struct Films *)r;   /* not NULL: the program watches */
@@ -971,6 +973,41 @@ static void train_run__stops(Test *t) {
          "%s", t->e.text);
     if (!t->e.status)
       trainer_free(&back);
+  }
+}
+
+/* From step 1 on neither a step nor the log can be written. */
+static int breaks_at_1(Trainer *t, const Progress *p, Error *e) {
+  (void)p;
+  if (t->step != 1)
+    return 0;
+  t->m.wcls.w[0] = NAN;
+  return file_write(SCRATCH "/also.csv.new/file", "", 0, e);
+}
+
+/* A training that diverges and then cannot write its log says both; one that
+ * the log alone ends says it once. */
+static void train_run__says_also(Test *t) {
+  static const Program WATCHED = {.name = "sink", .watch = breaks_at_1};
+  static const char *const FLAGS[] = {"--steps 9", "--steps 9 --save-every 1"};
+  for (int k = 0; k < 2; k++) {
+    Trainer *r = trainer_of(t, FLAGS[k]);
+    Progress p = {.name = "test"};
+    int was = dup(2);
+    FILE *to = fopen(SCRATCH "/also", "w");
+    r->s.program = &WATCHED;
+    r->s.watched = (struct Films *)r;   /* not NULL: the program watches */
+    snprintf(r->s.log, sizeof r->s.log, SCRATCH "/also.csv");
+    dup2(fileno(to), 2);
+    const int status = train_run(r, &p, fresh(t));
+    fflush(stderr);
+    dup2(was, 2);
+    close(was);
+    fclose(to);
+    const char *log = "also.csv.new: cannot be created";
+    fact(t, status == 1 && (strstr(t->e.text, log) != NULL) == k, "%s", t->e.text);
+    const char *said = text_in(t, SCRATCH "/also");
+    fact(t, (strstr(said, log) == NULL) == k, "%d: %s", k, said);
   }
 }
 
@@ -2482,6 +2519,9 @@ static const Refused OF_SINK_ALONE[] = {
   {EVALUATED "--random-tokens 2", 2, "not a flag of"},
   {EVALUATED "--json -", 2, "not a flag of this command. Try: make paper"},
   {"run --csv -", 2, "make paper"},
+  {TRAINED "--out " SCRATCH "/fresh/", 1, "this is a folder or a device"},
+  {TRAINED "--out " SCRATCH "/nest --log " SCRATCH "/nest/l", 1,
+   "/nest: this is a folder or a device"},
   {TRAINED "--out -", 2, "-: only --csv and --json"},
   {TRAINED "--log -", 2, "-: only --csv and"},
   {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1,
@@ -2678,7 +2718,7 @@ static void sink__exact(Test *t) {
   else if (!system("gcc -O0 -fsingle-precision-constant sink.c -o " SCRATCH
                    "/fast -lm 2> " SCRATCH "/cc"))
     answers(t, SCRATCH "/fast", "list", 2,
-            "||sink: built with fast-math. Try: ");
+            "||sink: built with inexact arithmetic. Try: ");
 }
 
 /* From elsewhere data/ and the tokenizer are found beside the program. */
@@ -3275,11 +3315,11 @@ static const char *const OWN_TEXTS[][2] = {
   {"", OWN " (held-out text)"},
   {"--text " OWN, OWN " (held-out text)"},
   {"--valid 0", OWN " (all of it)"},
-  {"--valid 0.4", OWN " (0.4 of it)"},
+  {"--valid 0.4", OWN " (--valid 0.4)"},
   {"--ids " SCRATCH "/ids", SCRATCH "/ids (all of it)"},
   {"--input repeat", ""},
   {FROM_TEXT, SCRATCH "/tale.txt (all of it" OTHER},
-  {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (0.5 of it" OTHER},
+  {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (--valid 0.5" OTHER},
   /* the same text, renamed; then its own is gone, then changed */
   {"--text " SCRATCH "/b", SCRATCH "/b (held-out text)"},
   {"--input repeat", ""},
@@ -3475,7 +3515,7 @@ static const TestEntry TESTS[] = {
   RUNS(checkpoint__continues), RUNS(trainer_begin__refuses),
   RUNS(train_run__continues_the_log), RUNS(checkpoint_write__no_room),
   RUNS(train_run__leaves), RUNS(train_run__no_log), RUNS(train_run__stops),
-  RUNS(log_line__columns), RUNS(evaluate__against_maps),
+  RUNS(train_run__says_also), RUNS(log_line__columns), RUNS(evaluate__against_maps),
   RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
   RUNS(demo_run__diverged), RUNS(run_verdict__words),
   RUNS(keys_seen__as_visible), RUNS(sinks_print__blocks_that_attend),

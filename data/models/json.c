@@ -271,6 +271,7 @@ static int json_value(Json *j, int depth, Error *e) {
     return e->status;
   uint32_t number = j->size++;
   JsonValue v = {0};
+  j->at[number] = v;           /* null for whoever looks after a failure */
   char c = j->text[j->here];
   if (c == '[' || c == '{') {
     v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;

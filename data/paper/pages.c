@@ -92,7 +92,7 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
 
 #define PAGED_VERBS(run, eval) \
   {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
-   "a sink comes and goes [out/run.html]\n    its arms set --sim --kernel " \
+   "a sink comes and goes [out/run.html]\n    its arms decide --sim --kernel " \
    "--normalizer --scale --extra\n    these stand for the defaults: " \
    RUN_FLAGS, run}, \
   {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL, \
