@@ -188,12 +188,14 @@ TAGGED = sink.c data/paper/pages.c data/paper/experiments.c data/paper/toys.c da
     data/paper/command.c data/paper/scale.c data/paper/drawn.c data/models/stored.c data/models/mixers.c \
     data/models/facts.c data/models/choices.c data/models/measured.c
 xref:
-	@bad=0; code="$(TAGGED)"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
+	@bad=0; k=0; code="$(TAGGED)"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/WHERE TO CHANGE/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
+	  k=$$((k+1)); \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
 	  printf '%-8s %2d places, first at %-18s in tests %d\n' "$$tag" $$((n-1)) "$$line" "$$t"; \
-	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
+	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; \
+	[ $$k -ge 45 ] || { echo "expected 45 tags or more, found $$k"; bad=1; }; exit $$bad
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
 BOOK = data/book/book.html data/book/puzzles.txt $(TAGGED) test_sink.c data/check/test_rows.c \

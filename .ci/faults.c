@@ -19,12 +19,15 @@ static int *place(FILE *f, int *none) {
     return NULL;
 }
 
-/* Is this the call that FAULT names? */
+/* Is this the call that FAULT names? If so the file STRUCK is made. */
 static int strikes(const char *call) {
     static int seen;
-    const char *fault = getenv("FAULT");
+    const char *fault = getenv("FAULT"), *struck = getenv("STRUCK");
     size_t n = strlen(call);
-    return fault && !strncmp(fault, call, n) && fault[n] == ':' && ++seen == atoi(fault + n + 1);
+    if (!fault || strncmp(fault, call, n) || fault[n] != ':' || ++seen != atoi(fault + n + 1)) return 0;
+    int made = struck ? open(struck, O_WRONLY | O_CREAT, 0666) : -1;
+    if (made >= 0) close(made);
+    return 1;
 }
 
 static FILE *open_or_fail(const char *name, const char *path, const char *mode) {

@@ -75,6 +75,7 @@ static void fuzz_model(const uint8_t *p, size_t n, Error *e) {
     n -= 4;
     if (first > n || n - first < 8) return;
     if (!json_read(&config, p, first, "config", e)) family = family_read(&config, &s, e);
+    if (e->status && getenv("SINK_SEED")) return;        /* a seed must be read well */
     *e = (Error){0};
     if (!header_read(&f, &header, p + first, n - first, n - first + data, "header", e)
         && !folder_sort(&f, e) && family && !config_resolve(&s.model, e)

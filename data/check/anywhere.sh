@@ -108,7 +108,7 @@ row() {
         cmp -s own.ckpt ../cc/own.ckpt && trains=cc
       fi
     fi
-    hf= paper= checks=
+    hf= paper= checks= unbuilt=
     for each in rows program text kernels; do checks="$checks data/check/test_$each.c"; done
     if [ $what = all ]; then
       hf=data/check/test_hf.c paper="data/check/test_paper.c data/later/test_later.c"
@@ -117,10 +117,12 @@ row() {
       for program in hf paper; do
         source=models/hf.c
         [ $program = hf ] || source=paper/paper.c
-        built data/$source $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
+        built data/$source $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; } ||
+          unbuilt="$unbuilt:$program"
       done
       float=$(tests test "test_sink.c $checks $hf" -O3 $2 $flags)
       double=$(tests test-double "test_sink.c $checks $paper" -DSINK_DOUBLE -O3 $2 $flags)
+      [ -z "$unbuilt" ] || float=FAIL$unbuilt
     fi
     version=$($cc -dumpfullversion 2>/dev/null || $cc -dumpversion 2>/dev/null)
     printf '%-8s %-8s %-4s %-8s %-16s %-16s %5s %5s %6s %5d s\n' "$1" "$version" "${2:+c11}" \

@@ -5,7 +5,7 @@ The same decoder (RMSNorm, rotary, SwiGLU; AdamW, clip 1, float32) in PyTorch ea
 as far as this Python has them; llm.c at GPT-2 124M, of which LLM_C names the folder (git clone karpathy/llm.c); and a model
 of microgpt's size, one sample a step. Every figure is of a program of its own on one core, and on two: the median of
 its steps, and of --rounds programs of each kind (3; --quick: 1). Needs ./bench (make bench). Random ids throughout."""
-import json, os, re, statistics, struct, subprocess, sys, tempfile, time
+import json, os, re, signal, statistics, struct, subprocess, sys, tempfile, time
 
 SIZES = {"demo": dict(d=64, L=4, H=2, f=128, V=2048, T=128, B=8), "dim 256": dict(d=256, L=6, H=4, f=512, V=2048, T=256, B=8),
          "microgpt": dict(d=16, L=1, H=4, f=64, V=27, T=16, B=1)}
@@ -277,15 +277,23 @@ def main():
                         continue
                     print(f"round {r + 1}: {size}, {threads} threads, {peer}", file=sys.stderr, flush=True)
                     limit = LIMIT * (3 if peer == "llm.c" else 1)
-                    try:
-                        out = subprocess.run(
-                            [sys.executable, __file__, "--child", peer, size] + ["--quick"] * QUICK, capture_output=True, text=True, timeout=limit,
-                            preexec_fn=lambda: os.sched_setaffinity(0, all_cores[:threads]), env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
-                        said = json.loads(out.stdout.strip().split("\n")[-1])
-                    except subprocess.TimeoutExpired:
-                        said, out = {"error": f"no figure within {limit} s"}, None
-                    except ValueError:
-                        said = {"error": (out.stderr.strip().split("\n") or ["no figure"])[-1][:200]}
+                    with tempfile.TemporaryDirectory() as folder:
+                        child = subprocess.Popen(
+                            [sys.executable, __file__, "--child", peer, size] + ["--quick"] * QUICK, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, start_new_session=True,
+                            preexec_fn=lambda: os.sched_setaffinity(0, all_cores[:threads]),
+                            env=dict(os.environ, OMP_NUM_THREADS=str(threads), TMPDIR=folder))
+                        try:
+                            out, err = child.communicate(timeout=limit)
+                            said = json.loads(out.strip().split("\n")[-1])
+                        except ValueError:
+                            said = {"error": (err.strip().split("\n") or ["no figure"])[-1][:200]}
+                        except BaseException as why:               # of the child's programs none stays
+                            os.killpg(child.pid, signal.SIGKILL)
+                            child.wait()
+                            if not isinstance(why, subprocess.TimeoutExpired):
+                                raise
+                            said = {"error": f"no figure within {limit} s"}
                     if "ms" in said:
                         took.setdefault((peer, size, threads), []).append(said["ms"])
                         versions[peer] = said["version"]

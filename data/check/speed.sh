@@ -28,7 +28,8 @@ row() {
   round=0
   while [ $round -lt "$rounds" ]; do
     for which in before after; do
-      echo "$which $(bench $which step --threads "$threads" "$@")"
+      said=$(bench $which step --threads "$threads" "$@") || exit 1
+      echo "$which $said"
     done
     round=$((round + 1))
   done >"$folder/row"
@@ -38,7 +39,7 @@ row() {
         for (j = i; j > 1 && x[j] < x[j - 1]; j--) { t = x[j]; x[j] = x[j - 1]; x[j - 1] = t }
       return (x[int((n + 1) / 2)] + x[int((n + 2) / 2)]) / 2
     }
-    { for (i = 2; i <= NF; i++) { split($i, word, "="); value[word[1]] = word[2] } }
+    { split("", value); for (i = 2; i <= NF; i++) { split($i, word, "="); value[word[1]] = word[2] } }
     $1 == "before" { b++; old[b] = value["step_ms"]; old_part[b] = value["ratio"]; mb_old = value["memory_mb"] }
     $1 == "after" {
       a++; new[a] = value["step_ms"]; new_part[a] = value["ratio"]; mb_new = value["memory_mb"]

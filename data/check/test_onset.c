@@ -776,7 +776,7 @@ static const char FIRST_ITEMS[] =
 static void pairs_bounds(Test *t, const Experiments *x) {
   static const char *const BOUNDS[] = {
     "wide >25.0: >5.00 times, of at most 2.0: beyond it, but a run is censored",
-    "wide >25.0: 2.50 times, of at most 2.0, not judged: a run is censored",
+    "wide >25.0: ? times, of at most 2.0, not judged: a run is censored",
     "wide 5.00: 2.50 times, of at most 2.0: beyond it so far"};
   static const double ONSET[][2] = {{5, 25}, {10, 25}, {2, 5}};
   Results r;

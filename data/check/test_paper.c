@@ -555,6 +555,8 @@ static const char *const TABLES_REFUSED[][2] = {
   {RULE "row d r --dim 9 | 3.7x\n", "a number for each column"},
   {RULE "seeds 3 100\n", "two counts of seeds"},
   {RULE "corpus x x.grammar times 3 4\n", "times N"},
+  {RULE "domain twenty-nine-letters-are-a-lot x.grammar\n",
+   "at most 28 letters, found 'twenty"},
   {RULE "row aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa r\n", "a name, found"}};
 
 /* What is wrong is named by its line. */
@@ -1033,6 +1035,12 @@ static void row_run__after(Test *t) {
        !row_settings(&now, &x.row[3], &x.corpus[2], 1, &s, fresh(t)) &&
            now.data.data_tokens == 1500,
        "%g", now.data.data_tokens);
+  x.corpus[2].times = 99;
+  snprintf(x.row[3].flags, sizeof x.row[3].flags, "--steps 30000000");
+  fact(t,
+       row_settings(&now, &x.row[3], &x.corpus[2], 1, &s, fresh(t)) == 2 &&
+           strstr(t->e.text, "30000000 is too many 99 times"),
+       "%s", t->e.text);
   result_free(&base);
   experiments_free(&x);
 }
@@ -1279,6 +1287,7 @@ static void onset_run__by_hand(Test *t) {
       fact(t, false, "%s", e.text);
       return;
     }
+    fact(t, p.looked == 8, "the last look at step %ld", p.looked);
     Settings as = r.s, natural = r.s;
     snprintf(as.data.first_own, 9, "4");
     snprintf(as.data.first_tokens, 9, "other");
@@ -2199,6 +2208,7 @@ static void toy_run__numbers(Test *t) {
   play_step(&y, &t->e);
   play_watch(&y, &p, &t->e);
   fact(t, !y.t.loss_steps && y.t.loss_sum == 0, "a look's losses");
+  fact(t, p.looked == 1, "a look at step %ld", p.looked);
   play_free(&y);
   if (!toy_done(t, &r, TRIGGER_TOY "--steps 60 ", ""))
     return;
@@ -2223,7 +2233,9 @@ static void toy_run__numbers(Test *t) {
   result_free(&r);
   if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", ""))
     return;
-  fact(t, r.ended[0] && isnan(result_number(&r, "alpha_1")),
+  fact(t,
+       r.ended[0] && isnan(result_number(&r, "alpha_1")) &&
+           isnan(result_number(&r, "error_most")),
        "numbers of a run that diverged");
   result_free(&r);
 }

@@ -640,7 +640,7 @@ static void loop_backward(Case *c, Row *r, real **to) {
  *   |got - answer| <= f (eps unit + eps' cond) + tiny reach
  *
  * with eps' of float for the types of 16 bits. f leaves right kernels a factor
- * of 3 to 10 (prove.py); tiny is the least normal number, of half the least. */
+ * of 3 to 10; tiny is the least normal number, of half the least. */
 static const struct Type { const char *name; double unit, cond, tiny; }
 TYPES[] = {
   {"float64", 4 * 0x1p-52, 4 * 0x1p-52, 0x1p-1022},

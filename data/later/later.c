@@ -1321,12 +1321,13 @@ static int more_resolve(Config *c, Error *e) {
   bool starts = c->gain || c->shift == SHIFT_LEARNED;
   if (c->place != PLACE_SANDWICH)
     c->behind_only = 0;
+  bool crosses = c->shift || (c->gain && c->extra == EXTRA_LOGN);
   /* relu may: it falls to 0, but never crosses it, and dlogz is 0 there */
-  if (p_norm && c->pnorm < 1 && identity && c->shift)
+  if (p_norm && c->pnorm < 1 && identity && crosses)
     return fail(e, 2,
                 "--pnorm below 1 with scores of either sign has no slope at 0. "
                 "Try: --pnorm 2, or --sim exp");
-  if (identity && sum && (c->shift || (c->gain && c->extra == EXTRA_LOGN)))
+  if (identity && sum && crosses)
     return fail(e, 2,
                 "--%s makes scores of either sign with --sim identity. Try: "
                 "--normalizer one or clamp, or --sim exp",
@@ -1337,8 +1338,8 @@ static int more_resolve(Config *c, Error *e) {
                 "with their own sum. Try: --normalizer sum");
   if (own_sum && c->kernel == KERNEL_ELU)
     return fail(e, 2,
-                "--kernel elu makes scores positive, but --sim softpick, "
-                "rectified, sparsemax and entmax need both signs. Try: "
+                "--kernel elu makes scores positive, and --sim softpick, "
+                "rectified, sparsemax and entmax are for both signs. Try: "
                 "--kernel identity");
   if (c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT)
     return fail(e, 2,
@@ -1347,7 +1348,7 @@ static int more_resolve(Config *c, Error *e) {
   if (config_clips(c) && !sum)
     return fail(e, 2,
                 "--clip-low and --clip-high need weights divided by a sum. "
-                "Try: --normalizer sum");
+                "Try: --normalizer sum, without --sim identity");
   if (config_clips(c) && config_thresholds(c))
     return fail(e, 2,
                 "--clip-low and --clip-high make weights 0, as --sim "

@@ -460,7 +460,8 @@ static size_t published_cut(const Tokenizer *k, const unsigned char *text,
 
 /* ---- 14.2  The file, read ------------------------------------------------ */
 
-static const char MADE_BY[] = "Try: hf tokenizer FOLDER --out FILE";
+static const char MADE_BY[] =
+    "Try: another tokenizer, by hf tokenizer FOLDER --out FILE";
 
 /* The size that the head of a file tells, 0 when a part is larger than
  * any can be. */

@@ -237,19 +237,19 @@ static int runs_print(const Command *q, Error *e) {
   const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
   if (runs_announce(q, &missing, e))
     return e->status;
-  if (!missing)
-    fprintf(stderr,
-            "paper: all runs of %s on %s are done. Try: ./paper %s --show "
-            "--corpus %s, or another --corpus\n",
-            q->only < 0 ? name : q->x.row[q->only].name, q->corpus->name, name,
-            q->corpus->name);
-  if (own->texts[0]) {
-    bytes_print(&folders, e, " --texts");
-    word_add(&folders, own->texts, e);
-  }
   if (strcmp(own->results, RESULTS_FOLDER)) {
     bytes_print(&folders, e, " --results");
     word_add(&folders, own->results, e);
+  }
+  if (!missing)
+    fprintf(stderr,
+            "paper: all runs of %s on %s are done. Try: ./paper %s --show "
+            "--corpus %s%.*s, or another --corpus\n",
+            q->only < 0 ? name : q->x.row[q->only].name, q->corpus->name, name,
+            q->corpus->name, (int)folders.size, (const char *)folders.at);
+  if (own->texts[0]) {
+    bytes_print(&folders, e, " --texts");
+    word_add(&folders, own->texts, e);
   }
   if (own->parts[0]) {
     bytes_print(&folders, e, " --parts");

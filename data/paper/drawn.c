@@ -273,7 +273,7 @@ typedef struct Html {
 
 /* The format that writes c. What HTML reads as its own is replaced, a control
  * becomes a blank, and what is beyond ASCII a question mark in an `odd` text,
- * which is no UTF-8. */
+ * as html_text calls it. */
 static const char *html_form(char c, bool odd) {
   switch (c) {
   case '&': return "&amp;";
@@ -283,12 +283,14 @@ static const char *html_form(char c, bool odd) {
   }
   if (odd && c & 0x80)
     return "?";
-  return c > 0 && c < 32 && c != '\n' ? " " : "%c";
+  return (c > 0 && c < 32 && c != '\n') || c == 127 ? " " : "%c";
 }
 
-/* Adds a text, whatever it holds, as UTF-8 without controls. */
+/* Adds a text, whatever it holds, as UTF-8 without controls, nor U+FFFE and
+ * U+FFFF, which no XML has. */
 static void html_text(Html *h, const char *s) {
-  bool odd = utf8_length((const unsigned char *)s, strlen(s)) < strlen(s);
+  bool odd = utf8_length((const unsigned char *)s, strlen(s)) < strlen(s) ||
+             strstr(s, "\xEF\xBF\xBE") || strstr(s, "\xEF\xBF\xBF");
   for (; *s; s++)
     say(h, html_form(*s, odd), *s);
 }
@@ -1754,7 +1756,8 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model,
     text = "stories";   /* the shipped text */
   const char *dot = strrchr(text, '.');
   const int length = dot && dot > text ? (int)(dot - text) : PATH_ROOM;
-  snprintf(name, sizeof name, "%.*s", length, text);
+  snprintf(name, sizeof name, "%.*s",
+           cut_at(text, (int)at_most(length, sizeof name - 1)), text);
   data_close(&t->data);
   if (!eval_data_open(&s, t, model, e) && v->more)
     v->more(&besides, &said, &s, t, e);
@@ -1903,8 +1906,8 @@ static int ablate_check(const Settings *s, const Config *c, int T, Error *e) {
                 "--input natural");
   if (T < least)
     return fail(e, 2,
-                "--ablate: needs --T of at least %d, found %d. Try: --T 64",
-                least, T);
+                "--ablate: needs --T of at least %d, found %d. Try: --T %d",
+                least, T, least > 64 ? least : 64);
   if (s->ablate == ABLATE_KSTAR && !config_column_first(c))
     return fail(e, 2,
                 "--ablate kstar: this model has no extra column and no sink "

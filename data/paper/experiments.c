@@ -316,6 +316,8 @@ static int read_corpus(Reading *r) {
                 dot > file && !strcmp(dot, ".grammar"), *r->example == 'd', 1};
   if (!*file || *end || !(*hash || c->grammar))
     return wrong(r, "NAME FILE HASH", c->name);
+  if (strlen(c->name) > 28)    /* +domains has "sink_1:0.2/NAME" */
+    return wrong(r, "a name of at most 28 letters", c->name);
   for (const Corpus *was = r->x->corpus; was < c; was++)
     if (!strcmp(was->name, c->name))
       return wrong(r, "a new corpus", c->name);

@@ -43,7 +43,7 @@ typedef struct Film {
 
 typedef struct Films {
   Film arm[ARMS];
-  int (*why)(Html *h);         /* run.c: the toy, or NULL */
+  int (*why)(Html *h, const Settings *s);   /* run.c: the toy, or NULL */
 } Films;
 
 /* ----------
@@ -180,7 +180,7 @@ static void film_path(char path[PATH_ROOM], const Trainer *t) {
 /* What makes one training another, but for its length. */
 static uint64_t film_run(const Trainer *t) {
   char value[PATH_ROOM];
-  uint64_t hash = t->data.source;
+  uint64_t hash = t->data.source + (uint64_t)t->s.eval_n;
   for (const Option *o = OPTIONS; o->flag; o++) {
     if (!(o->groups & KEPT) ||
         has_word("steps text grammar tokens tokenizer save-every log-every",

@@ -588,10 +588,12 @@ static PairCounts firstness_pairs(Bytes *out, const Results *r, bool markdown,
     all.beyond += far && !open;
     all.open += open;
     all.open_beyond += far && open;
-    bytes_print(out, e, "%s%s %s, %s %s: %s%.2f times, of at most %.1f%s\n",
+    Cell apart = "?";          /* two bounds, or one below the other mean */
+    if (!open || bound)
+      snprintf(apart, sizeof apart, "%s%.2f", bound ? ">" : "", ratio);
+    bytes_print(out, e, "%s%s %s, %s %s: %s times, of at most %.1f%s\n",
                 markdown ? "- " : "", MATCHED[i].a, one, MATCHED[i].b, other,
-                bound ? ">" : "", ratio, MATCHED[i].most,
-                pair_says(r, a, b, open, far));
+                apart, MATCHED[i].most, pair_says(r, a, b, open, far));
   }
   return all;
 }

@@ -137,6 +137,7 @@ static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start,
     if (w->is[k])
       onset_see(&w->onset[k], w->last, found[k], norm ? NORM_SHOWS : SHOWS);
   }
+  p->looked = t->step;
   p->now[ALPHA_1] = now.alpha1;
   p->now[SINK_1] = p->low = now.sink1;
   p->now[NORM_RATIO] = now.ratio;
@@ -262,7 +263,7 @@ static int onset_numbers(const Watch *w, const Progress *p, Result *r,
   return e->status;
 }
 
-/* q (9.3) of first tokens, weights first [V], in blocks of T
+/* q (data/text/first.c) of first tokens, weights first [V], in blocks of T
  * of a training's text. */
 static double first_q(const Data *d, int T, Error *e) {
   const Ids *from = d->train.size ? &d->train : &d->held;

@@ -601,7 +601,7 @@ static void run_parts(Html *h, const Films *films, const Outcome *o,
   if (seen) {
     say(h, "</div>");
     part_begin(h, "why", "Why: a row must put its weight somewhere");
-    if (!films->why || films->why(h))
+    if (!films->why || films->why(h, s))
       say(h, "<p>A toy shows it: ./paper toy-trigger trains it, and then "
           "./paper run draws it here.</p>\n");
     say(h, "</section></div>\n");
@@ -659,7 +659,8 @@ static int films_ready(const Settings *s, Error *e) {
 }
 
 /* `sink run` filmed, [FILE.html, out/run.html]; `why` draws its explanation. */
-static int run_filmed(Settings *s, int (*why)(Html *h), Error *e) {
+static int run_filmed(Settings *s, int (*why)(Html *h, const Settings *s),
+                      Error *e) {
   Films films = {.why = why};
   FILE *out = results_alone(s) ? stderr : stdout;
   const char *folder = "out";

@@ -467,8 +467,8 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d,
 /* As numbers with names, and in words. */
 static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Numbers *r,
                           Bytes *out, Error *e) {
-  const double most = ldexp(1, bits - 1) - 1;
-  bytes_print(out, e, "Rounded to %d bits: -%g to %g times max / %g, one max a "
+  const int most = (1 << (bits - 1)) - 1;
+  bytes_print(out, e, "Rounded to %d bits: -%d to %d times max / %d, one max a "
               "tensor\n%-10s", bits, most, most, most, "");
   cells_line(out, ROUNDING_COLUMNS, ROUNDING, NULL, false, e);
   for (int k = 0; k < ROUNDED; k++) {
@@ -637,8 +637,8 @@ static int stream_fits(const Policy *p, const Config *c, idx all, idx W, idx S,
                 c->context, known);
   if (!p->all && W < least)
     return fail(e, 2, "--cache-size %lld: must be at least %lld, to hold the "
-                "sinks and what is read at once. Try: --cache-size %lld", W,
-                least, least + 16);
+                "sinks and what is read at once. Try: that, or fewer --sinks",
+                W, least);
   return 0;
 }
 
@@ -824,7 +824,7 @@ static int verb_cache(Settings *s, Error *e) {
          t.data.name);
   else if (n < t.m.c.prefix)
     fail(e, 2, "--n %d: the model's prefix of %d leaves no token to score. "
-         "Try: --n %d", n, t.m.c.prefix, 2 * t.m.c.prefix);
+         "Try: a larger --n, or a longer text", n, t.m.c.prefix);
   if (!e->status)
     policies_of(is, s, &t.m, (double)n * (double)W, e);
   if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))

@@ -234,7 +234,7 @@ static void pair_add(Bytes *out, const char *const said[2], bool both,
 static void brief_numbers(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
   bytes_print(out, e,
-              "\n| | rows compared | paper, Sink %% | ours | alpha, mean "
+              "\n| | rows | paper, Sink %% | ours | alpha, mean "
               "\302\261 spread | loss gap, nats |\n"
               "|--:|---|--:|--:|--:|--:|\n");
   for (int i = 0, number = 0; i < x->claims; i++) {
@@ -339,7 +339,7 @@ static void effect_draw(Html *h, const Axis *a, Corpora on, int claim,
  * where the next panel begins. */
 static double effects_panel(Html *h, Corpora on, int unit, double top) {
   static const char *const names[UNIT_KINDS] = {
-    "mean weight (alpha): over the other row's, or over what is asked (8)",
+    "weight (alpha; 11: of one head): over the other's, or what is asked (8)",
     "times even rows: over what is asked; 5: over those at 80 % of the loss",
     "values: 1 less their ratio; orders: Kendall's tau"};
   const Experiments *x = on[BOOKS]->x;
@@ -788,13 +788,14 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   brief_counts(out, on, e);
   brief_verdicts(out, on, e);
   bytes_print(&line, e,
-              "`it` is the sink. `yes`: reproduced, by a rule that was written "
-              "down first. `weaker`: in the paper's direction, but less than "
+              "`it` is the sink. `yes`: reproduced, by a rule written down "
+              "first. `weaker`: in the paper's direction, but less than "
               "asked. `no`: not reproduced; `opposite`: the other way round. "
               "`undecided`: the seeds allow both. `not run`: still to train. "
-              "Fair: `loss`: the losses differ by more than 0.05 nats. "
-              "`control`: rows without a sink may show it too. `fair`: neither. "
-              "Another word: a fairer version's verdict.");
+              "Fair: `loss`: losses differ by more than 0.05 nats. "
+              "`control`: rows without a sink may show it too. `fair`: neither; "
+              "but 2 holds without a sink, too. "
+              "Else: a fairer version's verdict.");
   bytes_print(out, e, "\n");
   wrapped(out, 0, PAGE, "", &line, e);
   brief_numbers(out, on[BOOKS], e);

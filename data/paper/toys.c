@@ -632,6 +632,7 @@ static void play_watch(Play *y, Progress *p, Error *e) {
   y->looks++;
   t->loss_sum = 0;
   t->loss_steps = 0;
+  p->looked = t->step;
   p->now[ALPHA_1] = toy_mean(&y->seen, TOY_ALPHA_1);
   p->now[SINK_1] = p->low = toy_mean(&y->seen, TOY_SINK_1);
   p->now[NORM_RATIO] = 1;
@@ -661,7 +662,7 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
       record(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
   record(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
   record(r, e, toy_value_ratio(x), "value_ratio");
-  if (y->trigger)
+  if (y->trigger && !r->ended[0])
     record(r, e, x->worst, "error_most");
   record(r, e, loss_start, "loss_start");
   record(r, e, train_loss, "train_loss");
@@ -677,11 +678,13 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
 static void play_step(Play *y, Error *e) {
   Trainer *t = &y->t;
   int B = t->s.train.batch;
+  /* as data_open's: none is HELD_SEED */
+  uint64_t seed = (uint64_t)t->s.train.seed + 1;
   if (!y->trigger) {
     trainer_step(t, e);
     return;
   }
-  trigger_batch(y, (uint64_t)t->s.train.seed + 1,
+  trigger_batch(y, seed == HELD_SEED ? 0 : seed,
                 (uint64_t)t->step * (uint64_t)B, B);
   model_zero_grads(&t->m);
   t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
@@ -845,16 +848,17 @@ static void why_maps(Html *h, const Result *r, const char *name) {
 }
 
 /* 1: these results are not there. */
-static int toy_why(Html *h) {
+static int toy_why(Html *h, const Settings *s) {
   static const char *const ROWS[][2] = {{"trigger-softmax", "softmax"},
                                         {"trigger-sigmoid", "sigmoid"}};
   enum { SEED = 1, WHY_ROWS = sizeof ROWS / sizeof *ROWS };
   Result r[WHY_ROWS] = {{.seed = 0}};
   Error e = {0};
+  char path[PATH_ROOM], room[PATH_ROOM];
+  const char *folder = located(room, RESULTS_FOLDER, &s->data, &e);
   for (int i = 0; i < WHY_ROWS; i++) {
-    char path[PATH_ROOM];
     Bytes text = {0};
-    if (!result_path(path, RESULTS_FOLDER, "books", ROWS[i][0], SEED, &e) &&
+    if (!result_path(path, folder, "books", ROWS[i][0], SEED, &e) &&
         !lines_read(path, &text, &e))
       result_read(&r[i], text.at, text.size, path, &e);
     bytes_free(&text);

@@ -70,6 +70,9 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus,
   out->train.seed = seed;
   out->quiet = s->quiet;
   if (!out->data.toy) {
+    if (out->train.steps > INT32_MAX / corpus->times)
+      return fail(e, 2, "row %s: --steps %d is too many %d times. Try: fewer",
+                  row->name, out->train.steps, corpus->times);
     out->train.steps *= corpus->times;
     out->data.data_tokens *= corpus->times;
   }
@@ -296,8 +299,8 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s,
 }
 
 /* +domains, [FIG9]: the held documents of every corpus and domain that is at
- * hand, a grammar or a text of the folder `texts`: what `./sink eval MODEL
- * --text FILE --valid 0.05` prints of each. Where t was trained on one of them,
+ * hand, a grammar or a text of the folder `texts`: of each its --valid 0.05,
+ * each stretch after the one before. Where t was trained on one of them,
  * the documents that are measured are none that it has seen. r NULL: nothing is
  * measured; are they the right texts? A text that is not there is left out, and
  * then, before the training, said to be. */

@@ -220,8 +220,9 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
     drew = s->first_own;
   const bool text = !strcmp(drew, "text"), counted = first_counted(drew);
   const bool fits = !s->vocab || d->vocab <= s->vocab;
+  const bool own = counted && !T && !strcmp(s->first_own, drew);
   const double *kept = NULL;
-  if (counted && !T && !strcmp(s->first_own, drew) && fits)
+  if (own && fits)
     kept = s->first_counts;
   const Ids *from = d->train.size ? &d->train : &d->held;
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
@@ -233,6 +234,9 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
                 "to %lld, X at most 2, SET absent, common, q0.5, q0.5wide or "
                 "10%%), text, or for a model other or natural. Try: "
                 "--first-tokens 16", what, all);
+  if (own && !fits && !text)
+    return fail(e, 2, "%s: has %d tokens and the model %d. Try: --tokenizer "
+                "FILE, the model's", s->tokenizer, d->vocab, s->vocab);
   if (counted && !T && !kept && (!text || !from->size))
     return fail(e, 2, "--first-tokens %s: only for the text of a training. "
                 "Try: other, natural, or that training's own", what);
@@ -254,8 +258,8 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
   }
   if (d->draws > 0)
     return 0;
-  return fail(e, 2, "--first-tokens %s: there are no such tokens. Try: natural",
-              what);
+  return fail(e, 2, "--first-tokens %s: there are no such tokens. Try: "
+              "--first-tokens 16", what);
 }
 
 /* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would
@@ -269,8 +273,9 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   /* a published tokenizer may lack either */
   bool bos = s->bos && d->bos < 0;
   if (bos || (s->fix_token && !*s->first_tokens && d->fix < 0))
-    return fail(e, 2, "--%s: %s has no token for it. Try: --tokenizer "
-                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+    return fail(e, 2, "--%s: %s has no token for it. Try: --%s",
+                bos ? "bos" : "fix-token", s->tokenizer,
+                bos ? "no-bos" : "fix-token 0");
   if (!*s->first_tokens)
     return 0;
   d->first_kept = first_counted(s->first_tokens);

@@ -126,7 +126,7 @@ static int shard_outside(const ShardForm *x, const unsigned char *bytes,
     if (number_at(bytes + at, x->width) > largest)
       largest = number_at(bytes + at, x->width);
   if (largest < SHARD_IDS - 2)
-    snprintf(larger, sizeof larger, "--vocab %d", (int)largest + 3);
+    snprintf(larger, sizeof larger, "--vocab %d in training", (int)largest + 3);
   return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. Try: "
               "%s", name, below, (unsigned long long)id, place, larger);
 }

@@ -938,10 +938,10 @@ static void generate(Told *w, const Settings *s, int most, Error *e) {
     row[0] = w->ids.at[0];
     int R = model_extend(m, a, row, have, from);
     model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-    if (!isfinite(vec_sum(V, y)))
+    if (!model_fault(m, e) && !isfinite(vec_sum(V, y)))
       fail(e, 1, "the logits" NOT_FINITE);
     int32_t next = 0;
-    if (!model_fault(m, e))
+    if (!e->status)
       next = likeliest_draw(y, V, s, &rng, e);
     if (e->status || next == known->end)
       break;

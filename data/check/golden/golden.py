@@ -321,6 +321,12 @@ def compare(new, old, name, bound):
     return 0
 
 
+def asked():
+    """A mistyped --check must not write the file anew."""
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(f"{os.path.basename(sys.argv[0])}: expected --check, or nothing to write anew. Try: --check")
+
+
 def finish(lines, cases, what, name, bound):
     """Writes the lines and one that counts them as NAME beside this file; with --check, compares
     instead. Returns the exit status."""
@@ -345,6 +351,7 @@ def written(name, muon):
 
 
 def main():
+    asked()
     torch.set_num_threads(1)
     status = written("golden.txt", True)
     for axis, rows in AXES.items():

@@ -136,7 +136,7 @@ def main():
     transformers.utils.logging.disable_progress_bar()
     os.makedirs(OUT, exist_ok=True)
     paths = sys.argv[1:]
-    named = {os.path.basename(p): p for p in paths} or {n: made(n, f) for n, f in MODELS.items()}
+    named = {p.strip("/").replace("/", "_"): p for p in paths} or {n: made(n, f) for n, f in MODELS.items()}
     found = [check(path, name, i == 0) for i, (name, path) in enumerate(named.items())]
     print(f"transformers {transformers.__version__}, torch {torch.__version__}: "
           f"{sum(good for _, good in found)} of {len(found)} agree, "

@@ -34,7 +34,7 @@ from transformers import (Gemma2Config, Gemma3Config, Gemma3TextConfig, GemmaCon
                           Qwen3Config)
 
 import hf_tiny
-from golden import finish
+from golden import asked, finish
 
 TINY = dict(vocab_size=97, hidden_size=32, intermediate_size=40, num_hidden_layers=3,
             num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128)
@@ -287,6 +287,7 @@ hf_tiny.tensor_bytes, hf_tiny.published, hf_tiny.widen = tensor_bytes, published
 
 
 def main():
+    asked()
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

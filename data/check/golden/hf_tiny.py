@@ -68,7 +68,7 @@ import transformers
 from transformers import (AutoModelForCausalLM, GPT2Config, GPTNeoXConfig, JambaConfig,
                           LlamaConfig, MistralConfig, OPTConfig)
 
-from golden import MASK, Stream, finish
+from golden import MASK, Stream, asked, finish
 
 FLOAT, DOUBLE, TO_FLOAT = torch.float32, torch.float64, torch.Tensor.float
 DTYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "BOOL": torch.bool}
@@ -460,6 +460,7 @@ def case(k, name, config, dtype, wants):
 
 
 def main():
+    asked()
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

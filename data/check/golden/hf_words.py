@@ -38,7 +38,7 @@ from transformers import GemmaTokenizer, Qwen2Config, Qwen2Tokenizer
 
 import hf_families  # its tensors, from K = 1000 on
 import hf_tiny
-from golden import finish
+from golden import asked, finish
 
 TEXTS = [
     "", " ", "\n", "\t\t\t", "  lead and trail   ", "a  b   c    d\n\n\n\n\ne\t\tf \n g",
@@ -242,6 +242,7 @@ def greedy(k, tokenizer):
 
 
 def main():
+    asked()
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """A PyTorch kernel of attention with a sink, held to the vectors:  check_torch.py [--kernel FILE] [CASE ..]
 
-FILE defines attention(q, k, v, c), which returns o, or o and lse; c is the case (README.md), where sink, kstar, vstar and
+FILE defines attention(q, k, v, c), which returns o, or o and lse, or a dict of them; c is the case (README.md), where sink, kstar, vstar and
 gate are tensors, and raises NotImplementedError for what it does not do. Where o has a gradient, autograd's are compared
 too; one that is missing counts as 0. --type, --device, --cases FOLDER; CASE: the beginning of a case's name."""
 import os, sys
@@ -37,10 +37,11 @@ def through(attention, kind, device="cpu"):
             setattr(c, name, t[name].requires_grad_() if name in t and name in LEAVES else t.get(name))
         c.mask = torch.as_tensor(c.mask, device=device)
         got = attention(c.q, c.k, c.v, c)
-        o, lse = got if isinstance(got, (tuple, list)) else (got, None)
+        got = got if isinstance(got, dict) else dict(zip(("o", "lse"), got if isinstance(got, (tuple, list)) else (got,)))
+        o, lse = got["o"], got.get("lse")
         if c.dlse is not None and (lse is None or not lse.requires_grad):
             raise NotImplementedError                                   # a loss of lse is not for it
-        found = {"o": o, "lse": lse}
+        found = dict(got)
         if o.requires_grad:
             ends, into = ([o], [c.do.to(o.dtype)]) if c.dlse is None else ([o, lse], [c.do.to(o.dtype), c.dlse.to(lse.dtype)])
             leaves = [n for n in LEAVES if n in t]
