@@ -1045,6 +1045,46 @@ static void row_run__after(Test *t) {
   experiments_free(&x);
 }
 
+/* NaN where, after the last look, all input meets it (seed 1), or drawn ids
+ * alone do. */
+static int late_nan(Trainer *r, Progress *p, Bytes *log, const char *line,
+                    Error *e) {
+  real *w = r->m.wcls.w;
+  if (r->s.train.seed == 2)
+    w = r->m.wte.w + TOKEN_BOS * r->m.c.dim;
+  if (line && r->step == r->s.train.steps)
+    w[0] = (real)NAN;
+  return log_keep(r, p, log, line, e);
+}
+
+/* A NaN that only the last measurements meet is a divergence, too. */
+static void row_run__late_nan(Test *t) {
+  static const char *const SAYS[] = {"step 20: the loss: NaN or", "step 20: "};
+  Program late = ROW_PROGRAM;
+  Experiments x;
+  Settings s;
+  if (!tale_open(t, &s, ""))
+    return;
+  late.log = late_nan;
+  s.quiet = 1;
+  s.program = &late;
+  table_open(&x, AFTER_TABLE);
+  for (int seed = 1; seed <= 2; seed++) {
+    Result r;
+    if (row_run(&r, &x, 0, x.corpus, seed, &s, fresh(t))) {
+      fact(t, false, "%s", t->e.text);
+      continue;
+    }
+    fact(t, !strncmp(r.ended, SAYS[seed - 1], strlen(SAYS[seed - 1])), "%s",
+         r.ended);
+    within(t, measured(t, &r, "diverged"), 1, 0, "seed %d: diverged", seed);
+    fact(t, isnan(result_number(&r, "loss")) == (seed == 1), "seed %d: a loss",
+         seed);
+    result_free(&r);
+  }
+  experiments_free(&x);
+}
+
 /* Makes a folder of the name that the result will have. */
 static int result_in_the_way(Trainer *r, Progress *p, Bytes *log,
                              const char *line, Error *e) {
@@ -4696,7 +4736,8 @@ static const TestEntry TESTS[] = {
   RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
   RUNS(experiments_read__shipped), RUNS(variants__as_in_the_table),
   RUNS(result__round_trip), RUNS(result_read__refuses), RUNS(row_run__repeats),
-  RUNS(measure_curves__by_hand), RUNS(row_run__after), RUNS(runs_train__once),
+  RUNS(measure_curves__by_hand), RUNS(row_run__after), RUNS(row_run__late_nan),
+  RUNS(runs_train__once),
   RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand),
   RUNS(measure_domains__by_hand), RUNS(measures__starred),
   RUNS(differing__not_finite), RUNS(checks__all), RUNS(checks__see),

@@ -581,8 +581,9 @@ static int row_model(Result *r, Progress *p, const Experiments *x,
       asks(row, "domains"))
     measure_domains(NULL, &t, x, own_of(s)->texts, e);
   if (!e->status && !part_open(&t, r, row, s, e) &&
-      !row_train(&t, p, &start, row, r, e))
-    held_loss(&loss, &t, HELD_BLOCKS, e);
+      !row_train(&t, p, &start, row, r, e) &&
+      held_loss(&loss, &t, HELD_BLOCKS, e))
+    step_fault(&t, e);
   bool ended = take_divergence(r->ended, &t, e);
   if (!e->status) {
     record(r, e, ended, "diverged");
@@ -591,8 +592,14 @@ static int row_model(Result *r, Progress *p, const Experiments *x,
     record(r, e, (double)t.m.count, "parameters");
     /* "curve_" too where the row that it goes on from diverged */
     measure_curves(r, &t, p, &start, t.start ? "tune_" : "curve_", e);
-    if (!ended && !e->status)
-      measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
+    if (!ended && !e->status &&
+        measure(r, &t, p, loss, x, row, own_of(s)->texts, e)) {
+      step_fault(&t, e);       /* a NaN that no look has met */
+      int n;
+      const double *diverged = result_find(r, "diverged", &n);
+      if (take_divergence(r->ended, &t, e))
+        r->value[diverged - r->value] = 1;
+    }
   }
   trainer_free(&t);
   return e->status;
