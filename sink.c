@@ -4115,8 +4115,8 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
  *   --first-tokens ..    at p, else 1, and in the places of random tokens: ids
  *                        drawn once for a block by data/text/first.c
- * Random tokens are written last. Looks have them only with
- * --first-tokens, eval never. */
+ * Random tokens are written last. A look has them only with
+ * --first-tokens; eval never has them. */
 
 static void block_split(const int32_t *block, int T, int *ids, int *targets) {
   memcpy(ids, block, (size_t)T * sizeof *ids);
@@ -4473,7 +4473,7 @@ static void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
 }
 
-enum { LOOK_N = 16 };   /* sequences in a look at the sink */
+enum { LOOK_N = 16 };
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   int T = (int)at_most(t->s.eval_T, t->s.model.context);
@@ -4599,7 +4599,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     run_save(t, &log, true, e);
   else if (diverged || (e->status && t->step > p->from))
     run_save(t, &log, !diverged && !saved, &passed);
-  if (passed.status && strcmp(passed.text, e->text))
+  if (passed.status && strcmp(passed.text, e->text))   /* another fault */
     fprintf(stderr, "%s: also: %s\n", t->s.program->name, passed.text);
   bytes_free(&log);
   if (t->step < r->steps)
@@ -5377,7 +5377,7 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  * 11.3  sink dump
  *
  * It writes the arrays of a forward and backward as .npy, to be checked in
- * NumPy, and config.json, which without a MODEL makes it again:
+ * NumPy, and config.json, which makes the dump again if no MODEL was given:
  *
  *   ids       [B,T+1]      as given; the last of a row is only a target
  *   param.NAME, grad.NAME  tensors of chapter 2; gradients of the mean loss
@@ -6130,8 +6130,8 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  * end too, so an element has the same bits anywhere.
  *
  * Coefficients have, unrounded, the least maximal relative error (Remez
- * exchange, 40 digits). Largest errors over all floats (`make exhaustive`; pow's:
- * every 61st), in units in the last place (ulp; rounding has 0.5):
+ * exchange, 40 digits). Largest errors over all floats (`make exhaustive`), of
+ * pow over every 61st, in units in the last place (ulp; rounding has 0.5):
  *   exp 1.012  sigmoid 2.402  sqrt 0.760  Phi 4.757  log 0.5001  pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
@@ -8146,9 +8146,9 @@ static void output_claim(const Settings *s, const char *path, bool continues,
   bytes_add(names, path, strlen(path) + 1, e);
 }
 
-/* Can all paths be written ("" is none)? Asked before hours of work, the model
- * last, as the others make folders. PATH.new is made for a while: same_file
- * knows two names of it. */
+/* Can all paths be written ("" is none)? Asked before hours of work, and of the
+ * model last, since the others make folders. Each PATH.new is made for a while,
+ * so that same_file knows two names of it. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};

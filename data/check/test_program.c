@@ -1005,7 +1005,8 @@ static void train_run__says_also(Test *t) {
     close(was);
     fclose(to);
     const char *log = "also.csv.new: cannot be created";
-    fact(t, status == 1 && (strstr(t->e.text, log) != NULL) == k, "%s", t->e.text);
+    fact(t, status == 1 && (strstr(t->e.text, log) != NULL) == k, "%s",
+         t->e.text);
     const char *said = text_in(t, SCRATCH "/also");
     fact(t, (strstr(said, log) == NULL) == k, "%d: %s", k, said);
   }
@@ -3515,7 +3516,8 @@ static const TestEntry TESTS[] = {
   RUNS(checkpoint__continues), RUNS(trainer_begin__refuses),
   RUNS(train_run__continues_the_log), RUNS(checkpoint_write__no_room),
   RUNS(train_run__leaves), RUNS(train_run__no_log), RUNS(train_run__stops),
-  RUNS(train_run__says_also), RUNS(log_line__columns), RUNS(evaluate__against_maps),
+  RUNS(train_run__says_also), RUNS(log_line__columns),
+  RUNS(evaluate__against_maps),
   RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
   RUNS(demo_run__diverged), RUNS(run_verdict__words),
   RUNS(keys_seen__as_visible), RUNS(sinks_print__blocks_that_attend),

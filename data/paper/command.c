@@ -246,7 +246,8 @@ static int runs_print(const Command *q, Error *e) {
             "paper: all runs of %s on %s are done. Try: ./paper %s --show "
             "--corpus %s%.*s, or another --corpus\n",
             q->only < 0 ? name : q->x.row[q->only].name, q->corpus->name, name,
-            q->corpus->name, (int)folders.size, (const char *)folders.at);
+            q->corpus->name, (int)folders.size,
+            folders.size ? (const char *)folders.at : "");
   if (own->texts[0]) {
     bytes_print(&folders, e, " --texts");
     word_add(&folders, own->texts, e);

@@ -164,7 +164,8 @@ static void draw_corners(Paper *p, const char *word) {
   figure_end(&p->h, "Means over the seeds, with their least and largest. "
              "Dashed: 2 times even rows, and a norm ratio of 2. Only token 1 "
              "is counted: a null key, logit or sink token has the sink that "
-             "it took (sink_* below). A row that is not run, or diverged, has no point.");
+             "it took (sink_* below). A row that is not run, or diverged, has "
+             "no point.");
 }
 
 /* -----------------------------------------------------------------------------

@@ -299,8 +299,8 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s,
 }
 
 /* +domains, [FIG9]: the held documents of every corpus and domain that is at
- * hand, a grammar or a text of the folder `texts`: of each its --valid 0.05,
- * each stretch after the one before. Where t was trained on one of them,
+ * hand, a grammar or a text of the folder `texts`: the share that --valid 0.05
+ * holds out of each, from its start on. Where t was trained on one of them,
  * the documents that are measured are none that it has seen. r NULL: nothing is
  * measured; are they the right texts? A text that is not there is left out, and
  * then, before the training, said to be. */
